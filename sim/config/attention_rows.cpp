@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "sim/config/rate_rows.hpp"
 
@@ -48,7 +49,7 @@ std::optional<double> number(std::string_view cell) {
 
 AttentionRows read_attention(const std::string& path, const std::string& text) {
     AttentionRows rows;
-    std::set<std::array<std::string, 5>> seen;
+    std::set<std::tuple<std::string, bool, bool, double, double>> seen;
     const RateTable table{header, "this is not the header of a table of attention's rates",
                           "it begins with its header"};
     each_rate_row(path, text, table, [&](const std::string& line, const FailAtLine& fail) {
@@ -61,9 +62,7 @@ AttentionRows read_attention(const std::string& path, const std::string& text) {
         if (!backward || !causal || !head_size || !sequence || !tflops || (*cell)[0].empty())
             fail("this is not a kernel, a pass, a mask and three numbers from 1 to 1e9",
                  "`cudnn,forward,causal,128,4096,616`; passes are forward and backward, masks causal and none");
-        else if (!seen.insert({std::string((*cell)[0]), std::string((*cell)[1]), std::string((*cell)[2]),
-                               std::string((*cell)[3]), std::string((*cell)[4])})
-                      .second)
+        else if (!seen.insert({std::string((*cell)[0]), *backward, *causal, *head_size, *sequence}).second)
             fail("this shape of this kernel is there already", "leave one of both rates");
         else
             rows[std::string((*cell)[0])].push_back({{*backward, *causal, *head_size, *sequence}, *tflops * 1e12});

@@ -56,8 +56,10 @@ void require_images(const Model& model, const std::vector<PlacedLayer>& layers, 
 void require_experts(const Model& model, const Parallelism& parallelism) {
     const bool some = std::any_of(model.layers.begin(), model.layers.end(),
                                   [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
-    if ((parallelism.experts.ranks > 1 || parallelism.experts.model > 0) && !some)
-        throw ParallelismError("experts",
+    // Nothing is divided if every rank has the whole model.
+    const bool wanted = parallelism.experts.ranks > 1 || (parallelism.experts.model > 0 && !parallelism.data_only());
+    if (wanted && !some)
+        throw ParallelismError(parallelism.experts.ranks > 1 ? "experts" : "experts.model",
                                fmt::format("model '{}' has no experts that can be divided among ranks", model.name),
                                "expert parallelism applies to layers of kind `moe`");
 }
@@ -169,7 +171,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     }
     require_images(model, result.layers, parallelism);
     require_experts(model, parallelism);
-    ExchangePlanner exchanges(model, parallelism, plan.saved.gathered, result.layers);
+    ExchangePlanner exchanges(model, plan, result.layers);
     for (std::uint32_t i = 0; i < model.layers.size(); ++i) {
         const bool own = ranges[i] && ranges[i]->algorithms;
         const ActivationAlgorithms& algorithms = own ? *ranges[i]->algorithms : parallelism.algorithms;

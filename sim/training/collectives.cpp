@@ -64,7 +64,7 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
 
 Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
                          const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
-                         const Coordination& coordination) {
+                         const Coordination& coordination, std::uint32_t first) {
     const auto gather = std::make_shared<const Push>();
     const auto answer = std::make_shared<const Pull>();
     const GroupId group = graph.add_group(workers);
@@ -86,8 +86,8 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
                     tasks.push_back(no_task);
                     continue;
                 }
-                tasks.push_back(graph.add_task(
-                    {streams[rank], Phase::exchange, bucket, 0, id, rank, urgency, buckets[bucket].micro_batch}));
+                tasks.push_back(graph.add_task({streams[rank], Phase::exchange, first + bucket, 0, id, rank, urgency,
+                                                buckets[bucket].micro_batch}));
                 if (after) graph.depend(tasks.back(), (*after)[rank]);
                 if (and_after) graph.depend(tasks.back(), (*and_after)[rank]);
             }
@@ -105,10 +105,10 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
         if (const auto in_network = std::dynamic_pointer_cast<const InNetwork>(collective.algorithm);
             in_network && in_network->tree().ranks() > 1) {
             const std::vector<TaskId> results_of_ranks =
-                switches.add(in_network, bucket, collective.bytes, collective.protocol, negotiated ? &agreed : own,
-                             negotiated && ahead ? own : nullptr);
+                switches.add(in_network, first + bucket, collective.bytes, collective.protocol,
+                             negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
             for (std::uint32_t rank = 0; rank < workers.size(); ++rank)
-                results.own[rank].push_back({bucket, results_of_ranks[rank]});
+                results.own[rank].push_back({first + bucket, results_of_ranks[rank]});
             continue;
         }
         const double gamma_s_per_B = gamma_of(reduction_Bps(cluster));
@@ -118,17 +118,17 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
         if (collective.second) {
             for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
                 if (streams[rank] == no_stream) continue;
-                const TaskId first = tasks[rank];
-                tasks[rank] = graph.add_task(
-                    {streams[rank], Phase::factor, bucket, collective.between_s, Task::no_exchange, 0, urgency});
-                graph.depend(tasks[rank], first);
+                const TaskId before = tasks[rank];
+                tasks[rank] = graph.add_task({streams[rank], Phase::factor, first + bucket, collective.between_s,
+                                              Task::no_exchange, 0, urgency});
+                graph.depend(tasks[rank], before);
             }
             tasks = add({collective.second, group, 0, collective.second_bytes, gamma_s_per_B,
                          collective.second_protocol, collective.kind},
                         &tasks);
         }
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank)
-            if (tasks[rank] != no_task) results.own[rank].push_back({bucket, tasks[rank]});
+            if (tasks[rank] != no_task) results.own[rank].push_back({first + bucket, tasks[rank]});
     }
     return results;
 }

@@ -64,9 +64,10 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
                          const Coordination& coordination = {});
 
 /// Adds the same to existing streams, by worker, after their present tasks; nothing for workers with no_stream.
+/// `first`: the number of the first of these buckets, in tasks and in what is returned.
 Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
                          const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
-                         const Coordination& coordination = {});
+                         const Coordination& coordination = {}, std::uint32_t first = 0);
 
 /// Returns the node of each server, for clients at `places`. With ServerLocation::dedicated these are the nodes after
 /// the clients'. `packed`: server i on the node of client i, cyclically, so that servers share the first nodes if

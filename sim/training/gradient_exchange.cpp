@@ -175,11 +175,10 @@ void GradientExchange::add_runs(const std::vector<Collective>& collectives, cons
                     members_ready[b].push_back((*ready)[first + b][rank]);
             }
             const Arrivals some_results =
-                add_collectives(graph_, members, streams, some, members_ready, training_.cluster, coordination);
+                add_collectives(graph_, members, streams, some, members_ready, training_.cluster, coordination,
+                                static_cast<std::uint32_t>(first));
             for (std::size_t member = 0; member < group.size(); ++member)
-                for (const Arrival& arrival : some_results.own[member])
-                    results.own[group[member]].push_back(
-                        {static_cast<std::uint32_t>(first) + arrival.bucket, arrival.task});
+                for (const Arrival& arrival : some_results.own[member]) results.own[group[member]].push_back(arrival);
         }
     }
 }

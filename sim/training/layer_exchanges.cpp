@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/collective/halo.hpp"
+#include "sim/training/recomputation.hpp"
 
 namespace syncline {
 
@@ -65,6 +66,11 @@ bool ExchangePlanner::gathers_positions(std::uint32_t layer) const {
     if (!parallelism_.sequence || layers_[layer].layout.rows == 1) return false;
     const auto* experts = std::get_if<Experts>(&model_.layers[layer].shape);
     return !experts || experts->shared > 0;
+}
+
+bool ExchangePlanner::keeps_gathered(const Layer& layer) const {
+    if (std::holds_alternative<Experts>(layer.shape)) return false;
+    return plan_.saved.gathered && !recomputes_inputs(plan_.recomputation, layer);
 }
 
 ActivationExchange ExchangePlanner::sum_over_rows(std::uint32_t layer, double elements) {
@@ -141,8 +147,7 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
     LayerExchanges& exchanges = placed.exchanges;
     if (number > 0) {
         exchanges.before_forward.push_back(in_chunks(placed.chunked.inputs_forward_s, "allgather", inputs));
-        if (!keeps_gathered_ || std::holds_alternative<Experts>(layer.shape))
-            exchanges.beside_backward.push_back(make(rows, "allgather", inputs));
+        if (!keeps_gathered(layer)) exchanges.beside_backward.push_back(make(rows, "allgather", inputs));
         exchanges.after_backward.push_back(make(rows, "reduce-scatter", inputs));
     }
     const auto* dense = std::get_if<Dense>(&layer.shape);

@@ -22,10 +22,8 @@ std::uint64_t whole_bytes(double elements, double element_bytes);
 /// sequence parallelism, in parts that it gathers).
 class ExchangePlanner {
 public:
-    /// `keeps_gathered`: see Saved.
-    ExchangePlanner(const Model& model, const Parallelism& parallelism, bool keeps_gathered,
-                    std::vector<PlacedLayer>& layers)
-        : model_(model), parallelism_(parallelism), keeps_gathered_(keeps_gathered), layers_(layers) {}
+    ExchangePlanner(const Model& model, const Plan& plan, std::vector<PlacedLayer>& layers)
+        : model_(model), plan_(plan), parallelism_(plan.parallelism), layers_(layers) {}
 
     /// Throws ParallelismError.
     void add(std::uint32_t layer, const ActivationAlgorithms& algorithms);
@@ -36,6 +34,8 @@ private:
     /// Returns true if rows, which have different positions, gather those of the layer's inputs. Experts that are not
     /// shared get theirs otherwise (experts.hpp).
     bool gathers_positions(std::uint32_t layer) const;
+    /// Returns true if the layer's inputs, once gathered, are there in its backward pass: see Saved.
+    bool keeps_gathered(const Layer& layer) const;
     void add_rows(std::uint32_t layer);
     void add_sequence(std::uint32_t layer);
     void add_halos(std::uint32_t layer);
@@ -47,8 +47,8 @@ private:
     ActivationExchange sum_over_rows(std::uint32_t layer, double elements);
 
     const Model& model_;
+    const Plan& plan_;
     const Parallelism& parallelism_;
-    bool keeps_gathered_;
     std::vector<PlacedLayer>& layers_;
     const ActivationAlgorithms* algorithms_ = nullptr;
 };

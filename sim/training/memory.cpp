@@ -53,7 +53,8 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
         bytes.loss += loss_bytes(model, layer, placed.share, plan.saved);
         segment = (begins_segment(arrangement, i) ? 0 : segment) + all - kept;
         bytes.again = std::max(bytes.again, segment);
-        if (placed.recomputed) bytes.all_again += all - kept;
+        // Scores are no inputs of products with weights.
+        if (placed.recomputed || plan.recomputation == Recomputation::operators) bytes.all_again += all - kept;
     }
     return {std::ceil(bytes.kept), std::ceil(bytes.again), std::ceil(bytes.all_again), std::ceil(bytes.loss)};
 }

@@ -57,6 +57,10 @@ std::vector<Segment> segments(const Model& model, std::uint32_t first, std::uint
     return result;
 }
 
+bool recomputes_inputs(Recomputation recomputation, const Layer& layer) {
+    return recomputation == Recomputation::operators && in_block(layer);
+}
+
 double recompute_seconds(Recomputation recomputation, const Model& model, std::uint32_t layer, const LayerTime& time) {
     if (recomputation == Recomputation::selective) return keeps_scores(model.layers[layer]) ? time.core_again_s : 0;
     if (recomputation == Recomputation::operators) return time.alternate_s;

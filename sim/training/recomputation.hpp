@@ -24,7 +24,8 @@
 ///
 /// `operators`: of a transformer's blocks every second product, and all that is between products, is computed again:
 /// see alternate.hpp. Sharded weights are gathered before. Exchanges of inputs among rows are those that the gradients
-/// of the weights need anyway. Left out: their time before what is computed again, in place of beside it.
+/// of the weights need anyway. Left out: their time before what is computed again, in place of beside it;
+/// that a block's halves are computed again together.
 ///
 /// The model's FLOP remain the same; a device executes more. Left out: the forward pass of a last segment, which could
 /// be used as it is; inputs of segments that are divided among rows without sequence parallelism, or moved to the host.
@@ -46,6 +47,10 @@ bool stores_scores(const Model& model);
 
 /// Returns the segments of a model's layers from `first` up to `end`, in order.
 std::vector<Segment> segments(const Model& model, std::uint32_t first, std::uint32_t end);
+
+/// Returns whether what a layer's products read is computed again, and the layer not as a whole: rows that have
+/// gathered its inputs do so once more.
+bool recomputes_inputs(Recomputation recomputation, const Layer& layer);
 
 /// Returns the part of a layer's time that is spent again before its backward pass.
 double recompute_seconds(Recomputation recomputation, const Model& model, std::uint32_t layer, const LayerTime& time);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace syncline {
@@ -41,10 +42,10 @@ Grouping expert_shards_of(const Plan& plan, const Layer& layer, const Grouping& 
     if (once % together == 0) return {1, alike.stride};
     throw ParallelismError(
         "sharding.within",
-        fmt::format("layer '{}': groups of {} ranks, which divide the state, and of {}, which divide "
-                    "the experts, do not divide each other",
-                    layer.name, shards.size, group.size),
-        "write a multiple of the ranks of `experts`");
+        fmt::format("layer '{}': {} neighbours, which divide the state, and {}, which have every expert once, do not "
+                    "divide each other",
+                    layer.name, together, once),
+        fmt::format("write a multiple of {}", once / std::gcd(once, shards.stride)));
 }
 
 void check_nodes(const Plan& plan, const Arrangement& arrangement, const std::vector<Place>& places) {

@@ -96,16 +96,21 @@ struct KeptByOperator {
     double element;
     const Share& share;
 
-    /// Returns the bytes of the products that are not computed again. No backward pass reads those of the last matrix
-    /// of a block.
-    template <class Shape>
-    double products(const Shape& shape) const {
+    /// Return the bytes of the products that are not computed again. No backward pass reads those of the last matrix of
+    /// a block. All rows have latent vectors.
+    Kept products(const Attention& shape) const {
         const std::vector<WeightMatrix> matrices = weight_matrices(shape, share.part);
         const std::vector<double> again = outputs_again(shape, share.part);
-        double bytes = 0;
-        for (std::size_t i = 0; i + 1 < matrices.size(); ++i)
-            bytes += matrices[i].positions * (matrices[i].outputs - again[i]) * element;
-        return bytes;
+        Kept kept;
+        for (std::size_t i = 0; i + 1 < matrices.size(); ++i) {
+            const bool latent = (shape.query_rank > 0 && i == 0) || (shape.kv_rank > 0 && i + 3 == matrices.size());
+            (latent ? kept.between : kept.part) += matrices[i].positions * (matrices[i].outputs - again[i]) * element;
+        }
+        return kept;
+    }
+    Kept products(const FeedForward& shape) const {
+        const WeightMatrix up = weight_matrices(shape, share.part).front();
+        return {.part = up.positions * (up.outputs - outputs_again(shape, share.part).front()) * element};
     }
     /// Returns the bytes of the projection's outputs, which are divided by sequence parallelism.
     double projected(const Attention& attention) const {
@@ -115,13 +120,16 @@ struct KeptByOperator {
 
     Kept operator()(const Attention& attention) const {
         const double sums = attention.scores == Scores::flash ? head_elements(attention, share.part).sums : 0;
-        return {.between = inputs() + projected(attention), .part = products(attention) + sums * element};
+        Kept kept = products(attention);
+        kept.between += inputs() + projected(attention);
+        kept.part += sums * element;
+        return kept;
     }
-    Kept operator()(const FeedForward& forward) const { return {.part = products(forward)}; }
+    Kept operator()(const FeedForward& forward) const { return products(forward); }
     Kept operator()(const ParallelBlock& block) const {
         Kept kept = (*this)(block.attention);
-        kept.between = inputs();
-        kept.part += products(block.forward);
+        kept.between -= projected(block.attention);
+        kept.part += products(block.forward).part;
         return kept;
     }
     template <class Other>

@@ -390,6 +390,22 @@ TEST_CASE("experts: the critical path names how long tokens travel") {
     CHECK(seconds["combine"] == Approx(2 * net.layers * turn_s).epsilon(1e-6));
 }
 
+TEST_CASE("experts: an explanation has each layer's gradients, with those of experts apart") {
+    const Sparse net;
+    const CardMachine made = machine(1e9);
+    const Lowered training = lower(made.cluster(4), net.model(), expert_plan(4, 2));
+    std::map<std::string, std::size_t> named;
+    for (const BucketParts& part : explain(training, {}).buckets)
+        if (part.what.starts_with("bucket")) ++named[part.what];
+    // Two halves of two layers, the experts of each, embedding and head.
+    CHECK(training.buckets.size() == 8);
+    CHECK(named.size() == 8);
+    for (std::size_t bucket = 0; bucket < training.buckets.size(); ++bucket) {
+        const std::string layer = training.model.layers[training.buckets[bucket].layers.front()].name;
+        CHECK(named["bucket " + std::to_string(bucket) + " (" + layer + ")"] == 1);
+    }
+}
+
 TEST_CASE("experts: rows, context, stages and folding go together") {
     Sparse net;
     net.layers = 4;

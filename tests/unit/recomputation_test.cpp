@@ -172,6 +172,58 @@ TEST_CASE("recomputation: by operator, latent vectors count as products") {
     CHECK(recomputed_flop(Recomputation::operators, model, 0, {}) == 2.0 * (10 * 64 * 64 + 4 * 64 * 64));
 }
 
+TEST_CASE("recomputation: by operator, rows have latent vectors whole, or their positions of them") {
+    Attention half{.positions = 128, .width = 64, .heads = 4};
+    half.query_rank = 24, half.kv_rank = 20, half.rotary_size = 8;
+    Model model;
+    model.element_bytes = 2;
+    model.layers = {attention("attention", half)};
+    // The block's input, latent queries, latent keys and values with their rotary part, and the projection, which is
+    // the fifth product; of each row's heads the sums.
+    const double between = 64 + 24 + 28 + 64, sums = 64;
+    for (const std::int64_t rows : {1, 2, 4})
+        for (const bool sequence : {false, true}) {
+            const double t = static_cast<double>(rows);
+            CAPTURE(rows, sequence);
+            CHECK(kept_by_operator(model, model.layers[0], {.part = 1 / t}, sequence ? rows : 1) ==
+                  Approx(2 * 128 * (between / (sequence ? t : 1) + sums / t)));
+        }
+}
+
+TEST_CASE("recomputation: by operator, what is computed again stays for gradients of weights that come later") {
+    // With ZB-H1 the last stage computes gradients of weights after those of inputs of several micro-batches, so that
+    // it holds no less than without recomputation.
+    const Model model = Gpt{8, 64, 48, 6}.model();
+    const auto activations = [&](PipelineSchedule schedule, Recomputation recomputation) {
+        Plan plan;
+        plan.ranks = 4;
+        plan.batch_per_rank = 8;
+        plan.recomputation = recomputation;
+        plan.parallelism.pipeline = {4, 8, 1, schedule, {5, 4, 4, 5}};
+        return memory_of(lower(cluster_of(), model, plan)).activations_bytes;
+    };
+    const double kept = activations(PipelineSchedule::one_f_one_b, Recomputation::operators);
+    CHECK(activations(PipelineSchedule::one_f_one_b, Recomputation::none) > kept);
+    CHECK(activations(PipelineSchedule::zero_bubble_h1, Recomputation::operators) > kept);
+}
+
+TEST_CASE("recomputation: by operator, rows gather inputs again, even if these would be kept") {
+    const Model model = Gpt{2, 64, 48, 8}.model();
+    const auto gatherings = [&](Recomputation recomputation, bool kept) {
+        Plan plan = adam(recomputation, true);
+        plan.saved.gathered = kept;
+        std::size_t count = 0;
+        const Lowered lowered = lower(cluster_of(), model, plan);
+        for (const PlacedLayer& layer : lowered.arrangement.layers) count += layer.exchanges.beside_backward.size();
+        return count;
+    };
+    // Four halves and the head.
+    CHECK(gatherings(Recomputation::none, false) == 5);
+    CHECK(gatherings(Recomputation::none, true) == 0);
+    CHECK(gatherings(Recomputation::operators, false) == 5);
+    CHECK(gatherings(Recomputation::operators, true) == 4);
+}
+
 TEST_CASE("recomputation: by operator, a block keeps its input, queries, values, sums and gate") {
     for (const std::int64_t rows : {1, 2, 4})
         for (const bool sequence : {false, true})
