@@ -127,14 +127,30 @@ TEST_CASE("experts: what cannot be divided, or is not modelled, is refused with 
     CHECK(error_of("experts: {ranks: 1, imbalance: 10 %}").starts_with("an imbalance has no effect"));
     CHECK(error_of("experts: 4, sharding: {of: parameters, within: 2}").empty());
     CHECK(error_of("experts: 2, sharding: {of: optimizer, within: 8}").empty());
-    CHECK(error_of("experts: 4, sharding: {of: parameters, within: 6}", "", 24)
-              .starts_with("layer 'choice': groups of 6 ranks, which divide the state, and of 4, which divide the "
-                           "experts, do not divide each other / write a multiple"));
+    CHECK(error_of("experts: 4, sharding: {of: parameters, within: 6}", "", 24) ==
+          "layer 'choice': 6 neighbours, which divide the state, and 4, which have every expert once, do not divide "
+          "each other / write a multiple of 4");
     CHECK(error_of("experts: {ranks: 4, imbalance: 10 %}, activations: {all_to_all: bruck}")
               .starts_with("'bruck' moves equal blocks"));
     CHECK(error_of("experts: {ranks: 4, imbalance: 20}").starts_with("'imbalance' is 20, which is above 1000 %"));
     CHECK(error_of("experts: 4", ", exchange: gossip").starts_with("'gossip' is modelled only if"));
     CHECK(error_of("experts: {imbalance: 10 %}").find("ranks") != std::string::npos);
+}
+
+TEST_CASE("experts: a model without experts has none to divide, unless nothing would be divided") {
+    Model model;
+    model.name = "plain";
+    model.layers = {dense("fc", 8, 8, true)};
+    Plan plan;
+    plan.ranks = 4;
+    plan.parallelism.experts.model = 1;
+    const Cluster cluster = star_cluster(4, 1e9, 0);
+    CHECK_NOTHROW(lower(cluster, model, plan));
+    plan.parallelism.layout.rows = 2;
+    CHECK_THROWS_WITH(lower(cluster, model, plan), Catch::Matchers::StartsWith("model 'plain' has no experts"));
+    plan.parallelism.layout.rows = 1;
+    plan.parallelism.experts.ranks = 2;
+    CHECK_THROWS_WITH(lower(cluster, model, plan), Catch::Matchers::StartsWith("model 'plain' has no experts"));
 }
 
 TEST_CASE("experts: expert rows that the rows do not allow are refused") {
@@ -156,9 +172,10 @@ TEST_CASE("experts: expert rows that the rows do not allow are refused") {
     CHECK(error_of(model + "experts: {ranks: 16, model: 1}")
               .starts_with("layer 'choice': 8 experts cannot be divided among 16 ranks"));
     // Blocks of 8 and of 12 ranks.
-    CHECK(error_of(model + "experts: {ranks: 8, model: 1}, sharding: {of: parameters, within: 3}", "", 24)
-              .starts_with("layer 'choice': groups of 3 ranks, which divide the state, and of 8, which divide the "
-                           "experts, do not divide each other"));
+    CHECK(error_of(model + "experts: {ranks: 8, model: 1}, sharding: {of: parameters, within: 3}", "", 24) ==
+          "layer 'choice': 12 neighbours, which divide the state, and 8, which have every expert once, do not divide "
+          "each other / write a multiple of 2");
+    CHECK(error_of(model + "experts: {ranks: 8, model: 1}, sharding: {of: parameters, within: 2}", "", 24).empty());
     CHECK(error_of(model + "experts: {ranks: 4, model: 1}, sharding: {of: parameters, within: 3}", "", 24).empty());
     // Only with sequence parallelism, unless nothing changes.
     CHECK(error_of("model: 4, experts: {ranks: 2, model: 4}").empty());
