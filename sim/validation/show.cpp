@@ -33,12 +33,12 @@ std::string order_of(const Validation& one) {
     std::string text;
     for (const Sweep& sweep : sweeps(one))
         text += fmt::format(
-            "  layouts of {}: {} rows, rank correlation {:.3f}{}, {} of {} pairs in order{}, "
+            "  layouts of {}: {} rows, rank correlation {:.3f}{}, {} of {} pairs{} in order, "
             "lost with the predicted best {:.1f} %\n",
             sweep.name, sweep.rows, sweep.rank_correlation,
             sweep.repeated_correlation ? fmt::format(" (a second measurement: {:.3f})", *sweep.repeated_correlation)
                                        : "",
-            sweep.pairs_in_order, sweep.pairs, sweep.repeated_correlation ? " that differ by more than the spread" : "",
+            sweep.pairs_in_order, sweep.pairs, sweep.repeated_correlation ? " beyond the spread" : "",
             all * sweep.regret);
     for (const Scaling& scaling : scalings(one))
         text += fmt::format("  scaling of {}: {} rows, ratio of the largest to the smallest {:+.1f} %\n", scaling.name,
