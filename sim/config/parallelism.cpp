@@ -152,8 +152,8 @@ void describe_experts(Fields& fields, ExpertGroups& experts) {
             inner.integer(
                 {"model",
                  "Number of neighbours that divide the hidden units of each expert, a divisor of `model`; a number "
-                 "below "
-                 "it needs `sequence`. Default: those that divide the other weights, `model`; as with Megatron-Core's "
+                 "below it needs `sequence`. Default: those that divide the other weights, `model`; as with "
+                 "Megatron-Core's "
                  "`--expert-tensor-parallel-size`."},
                 experts.model, 1, largest_group);
             bool percent = false;

@@ -74,17 +74,14 @@ void place_experts(const Model& model, std::uint32_t number, const Plan& plan, P
             fmt::format("layer '{}': {} experts cannot be divided among {} ranks", layer.name, shape->experts, ranks),
             "write a number of ranks that divides the experts");
     const Grouping alike{narrow(plan.stage_ranks() / rows), narrow(rows)};  // the ranks with the same part of an expert
-    if (placed.share.routed && alike.size % ranks != 0)
-        throw ParallelismError("experts",
-                               fmt::format("layer '{}': {} ranks with the same part of each expert cannot be divided "
-                                           "into groups of {}",
-                                           layer.name, alike.size, ranks),
-                               "write a number of ranks that divides them");
-    if (alike.size % ranks != 0)
-        throw ParallelismError("experts",
-                               fmt::format("layer '{}': {} replicas cannot be divided into groups of {} ranks",
-                                           layer.name, placed.replicas.size, ranks),
-                               "write a number of ranks that divides the replicas, columns × context");
+    if (alike.size % ranks != 0) {
+        const bool apart = placed.share.routed.has_value();
+        throw ParallelismError(
+            "experts",
+            fmt::format("layer '{}': {} {} cannot be divided into groups of {}{}", layer.name, alike.size,
+                        apart ? "ranks with the same part of each expert" : "replicas", ranks, apart ? "" : " ranks"),
+            fmt::format("write a number of ranks that divides {}", apart ? "them" : "the replicas, columns × context"));
+    }
     if (placed.contributors < placed.layout.rows)
         throw ParallelismError(
             "experts",

@@ -51,9 +51,8 @@ void count_pairs(const std::vector<double>& measured, const std::vector<double>&
                  Sweep& sweep) {
     for (std::size_t a = 0; a < measured.size(); ++a)
         for (std::size_t b = 0; b < measured.size(); ++b) {
-            if (std::abs(measured[b] - measured[a]) <= spread * std::min(std::abs(measured[a]), std::abs(measured[b])))
-                continue;
-            if (measured[a] >= measured[b]) continue;
+            const double least = spread * std::min(std::abs(measured[a]), std::abs(measured[b]));
+            if (measured[b] - measured[a] <= least) continue;
             ++sweep.pairs;
             if (predicted[a] < predicted[b]) ++sweep.pairs_in_order;
         }

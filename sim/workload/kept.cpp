@@ -90,7 +90,7 @@ struct KeptBy {
     Kept operator()(const PatchEmbedding&) const { return {.whole = inputs()}; }
 };
 
-/// What remains if every second product is computed again, and all that is between them.
+/// Activations that remain if every second product, and all that is between products, is computed again.
 struct KeptByOperator {
     const Layer& layer;
     double element;
