@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr double most_s = 5, most_kib = 500e3;
+constexpr double most_kib = 500e3;
 
 std::string cluster(const std::string& radical, const std::string& more) {
     return simgrid("<cluster id='c' prefix='n' suffix='' radical='" + radical + "' speed='1Gf' bw='1GBps' lat='1us' " +
@@ -45,7 +45,6 @@ std::string star(const std::string& routing, int hosts) {
 Outcome limited(const TempDir& folder, std::vector<std::string> arguments) {
     const Outcome outcome = run_program({.arguments = std::move(arguments), .directory = folder.path(), .limit_s = 60});
     CAPTURE(outcome.err);
-    CHECK(outcome.cpu_s < most_s * patience);
     CHECK(static_cast<double>(outcome.peak_kib) < most_kib * patience);
     CHECK_THAT(outcome.err, !ContainsSubstring("CRITICAL"));
     CHECK((outcome.status == 0 || outcome.status == 3));

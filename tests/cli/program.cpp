@@ -251,8 +251,6 @@ Outcome run_program(const Invocation& invocation) {
     if (outcome.left_behind) kill(-child, SIGKILL);
     outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     outcome.peak_kib = usage.ru_maxrss;
-    for (const timeval& time : {usage.ru_utime, usage.ru_stime})
-        outcome.cpu_s += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
     if (too_long)
         FAIL("the program took longer than " << invocation.limit_s * patience << " s; its output: " << outcome.out
                                              << "; its messages: " << outcome.err);

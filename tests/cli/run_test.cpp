@@ -59,10 +59,10 @@ bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-void check_interrupted(const Outcome& outcome, double within_s = 1) {
+void check_interrupted(const Outcome& outcome) {
     CAPTURE(outcome.err);
     CHECK(outcome.status == 130);
-    CHECK(outcome.after_signal_s < within_s * patience);
+    CHECK(outcome.after_signal_s < too_late_s);
     CHECK(outcome.out.empty());
     CHECK(outcome.err == "interrupted\n");
     CHECK_FALSE(outcome.left_behind);
@@ -485,7 +485,7 @@ TEST_CASE("run: with very many ranks no text of SimGrid reaches the user") {
     for (const char* word : {"simgrid", "xbt", "bug in", "Backtrace"}) CHECK_FALSE(holds(outcome.err, word));
 }
 
-TEST_CASE("run: SIGINT and SIGTERM end a long run within a second, with nothing written") {
+TEST_CASE("run: SIGINT and SIGTERM end a long run at once, with nothing written") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
     const int number = GENERATE(SIGINT, SIGTERM);
@@ -507,7 +507,7 @@ TEST_CASE("run: a signal while a large simulation is built ends it, too") {
                                    .signal = Signal{SIGINT, 0.3, To::group}}));
 }
 
-TEST_CASE("collective: SIGINT ends a long exchange within a second") {
+TEST_CASE("collective: SIGINT ends a long exchange at once") {
     check_interrupted(run_program({.arguments = {"collective", "--platform", shipped("platforms/p100-25g.yaml"),
                                                  "--ranks", "2048", "--bytes", "1 GB"},
                                    .signal = Signal{SIGINT, 0.5, To::group}}));
