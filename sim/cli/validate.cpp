@@ -108,10 +108,12 @@ void validate_verb(const ValidateArguments& options) {
     {
         ProgressLine line("validating");
         Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
-        for (const config::MeasuredScenario& scenario : scenarios) {
-            line.begin(scenario.name());
-            points.points.push_back(validation::validate(scenario, simulator, how));
-        }
+        points.points.resize(scenarios.size());
+        std::size_t done = 0;
+        simulator.by_turns(scenarios.size(), [&](std::size_t i) {
+            points.points[i] = validation::validate(scenarios[i], simulator, how);
+            line.begin(fmt::format("validating, {} of {} scenarios done", ++done, scenarios.size()));
+        });
     }
     if (!options.report.empty()) write_file(options.report, report_page(points));
     write_result(points, options.format, "", "", options.tables);

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <optional>
-#include <set>
 
 #include "sim/batch/simulation.hpp"
 #include "sim/output/check.hpp"
-#include "sim/process/pool.hpp"
+#include "sim/process/turn.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/replay.hpp"
 
@@ -39,40 +39,95 @@ std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number) {
     return bits ^ (bits >> 31);
 }
 
-std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
-    const auto key = [](const RowRun& question) { return Key{question.scenario, question.field, question.seed}; };
-    std::vector<const RowRun*> waiting;
-    std::set<Key> noted;
-    for (const RowRun& question : questions)
-        if (!answers_.contains(key(question)) && noted.insert(key(question)).second) waiting.push_back(&question);
-
-    if (!waiting.empty()) engine();  // loaded once, for all processes
-    Pool pool(jobs_, std::nullopt);
-    // The first question that fails, in their order: those before it have begun by then, and may fail, too.
-    std::size_t failed = waiting.size();
-    std::string why;
-    for (std::size_t next = 0; next < failed || !pool.idle();) {
-        for (; next < failed && !pool.full(); ++next) {
-            const RowRun& question = *waiting[next];
-            pool.start(std::to_string(next), [&question] { return simulate(question); });
-        }
-        for (const Ended& ended : pool.ended(for_ever_s)) {
-            const std::size_t number = std::stoul(ended.id);
-            const RowRun& question = *waiting[number];
-            if (!ended.done) {
-                if (number >= failed) continue;
-                failed = number;
-                why = fmt::format("{}: {}", question.name, ended.text);
-                continue;
-            }
-            answers_[key(question)] = std::strtod(ended.text.c_str(), nullptr);
-            if (watch_) watch_(answers_.size());
-        }
+bool Simulator::settled(const Asked& asked) {
+    for (const Simulation* const one : asked) {
+        if (one->failure) return true;
+        if (!one->answer) return false;
     }
-    if (failed < waiting.size()) throw ReplayError(why);
+    return true;
+}
+
+Simulator::Simulation* Simulator::next() {
+    Simulation* best = nullptr;
+    std::size_t fewest = 0;
+    // Those who wait for the fewest simulations come first: they are likely to ask again.
+    for (const Asked& asked : asked_) {
+        Simulation* first = nullptr;
+        std::size_t left = 0;
+        for (Simulation* const one : asked) {
+            if (one->failure) break;
+            if (one->begun) continue;
+            if (!first) first = one;
+            ++left;
+        }
+        if (!first || (best && left >= fewest)) continue;
+        best = first;
+        fewest = left;
+    }
+    return best;
+}
+
+void Simulator::serve() {
+    while (!pool_.full()) {
+        Simulation* const one = next();
+        if (!one) break;
+        engine();  // loaded once, for all processes
+        one->begun = true;
+        const std::string name = std::to_string(++begun_);
+        running_[name] = one;
+        pool_.start(name, [one] { return simulate(one->question); });
+    }
+    for (const Ended& ended : pool_.ended(for_ever_s)) {
+        Simulation& one = *running_.extract(ended.id).mapped();
+        if (!ended.done) {
+            one.failure = fmt::format("{}: {}", one.question.name, ended.text);
+            continue;
+        }
+        one.answer = std::strtod(ended.text.c_str(), nullptr);
+        ++answered_;
+        if (watch_) watch_(answered_);
+    }
+}
+
+std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
+    struct Asking {
+        std::list<Asked>& all;
+        std::list<Asked>::iterator own;
+        ~Asking() { all.erase(own); }
+    };
+    Asked asked;
+    for (const RowRun& question : questions)
+        asked.push_back(
+            &simulations_.try_emplace({question.scenario, question.field, question.seed}, Simulation{question})
+                 .first->second);
+    const Asking asking{asked_, asked_.insert(asked_.end(), std::move(asked))};
+    while (!settled(*asking.own)) {
+        if (Turn* const turn = Turn::current())
+            turn->pause();
+        else
+            serve();
+    }
     std::vector<double> answers;
-    for (const RowRun& question : questions) answers.push_back(answers_.at(key(question)));
+    for (const Simulation* const one : *asking.own) {
+        if (one->failure) throw ReplayError(*one->failure);
+        answers.push_back(*one->answer);
+    }
     return answers;
+}
+
+void Simulator::by_turns(std::size_t count, const std::function<void(std::size_t)>& work) {
+    std::list<Turn> turns;
+    for (std::size_t i = 0; i < count; ++i) turns.emplace_back([&work, i] { work(i); });
+    for (bool waits = true; waits;) {
+        waits = false;
+        for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
+            if (!turn->ended()) turn->resume();
+            if (turn->error()) turns.erase(std::next(turn), turns.end());
+            waits = waits || !turn->ended();
+        }
+        if (waits) serve();
+    }
+    if (!turns.empty() && turns.back().error()) std::rethrow_exception(turns.back().error());
 }
 
 }  // namespace syncline::validation

@@ -2,10 +2,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
+
+#include "sim/process/pool.hpp"
 
 /// Runs simulations concurrently, each in its own process, and none of them twice.
 namespace syncline::validation {
@@ -29,19 +34,42 @@ std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number);
 class Simulator {
 public:
     /// `watch` is called with the number of simulations that have ended.
-    Simulator(std::size_t jobs, std::function<void(std::size_t)> watch) : jobs_(jobs), watch_(std::move(watch)) {}
+    Simulator(std::size_t jobs, std::function<void(std::size_t)> watch)
+        : pool_(jobs, std::nullopt), watch_(std::move(watch)) {}
 
-    /// Returns the answers in the order of the questions. Throws ReplayError with the name of a
-    /// simulation that failed.
+    /// Returns the answers in the order of the questions. Throws ReplayError with the name of the first simulation that
+    /// failed, in their order.
     std::vector<double> answers(const std::vector<RowRun>& questions);
-    std::size_t simulations() const { return answers_.size(); }
+    std::size_t simulations() const { return answered_; }
+
+    /// Runs work(0), …, work(count - 1), each in a turn of its own: while one waits for its answers, the others ask, so
+    /// that no processor is idle while a calibration asks one question after the other. Of those that throw, the first
+    /// one's exception is thrown; the others may be cancelled.
+    void by_turns(std::size_t count, const std::function<void(std::size_t)>& work);
 
 private:
     using Key = std::tuple<std::string, std::string, std::uint64_t>;  ///< scenario, field and seed
+    struct Simulation {
+        RowRun question;
+        bool begun = false;
+        std::optional<double> answer = {};
+        std::optional<std::string> failure = {};
+    };
+    using Asked = std::vector<Simulation*>;  ///< in the order of the questions
 
-    std::size_t jobs_;
+    /// Returns true if all have ended, or those before one that failed.
+    static bool settled(const Asked& asked);
+    /// Returns a simulation to begin; null if there is none.
+    Simulation* next();
+    /// Begins simulations, and waits until some have ended.
+    void serve();
+
+    Pool pool_;
     std::function<void(std::size_t)> watch_;
-    std::map<Key, double> answers_;
+    std::map<Key, Simulation> simulations_;
+    std::size_t begun_ = 0, answered_ = 0;
+    std::list<Asked> asked_;                      ///< by those who wait
+    std::map<std::string, Simulation*> running_;  ///< by the work's name
 };
 
 }  // namespace syncline::validation

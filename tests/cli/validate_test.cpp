@@ -221,6 +221,35 @@ TEST_CASE("validate: check reads measurements, too, and run ignores them") {
     CHECK(run_in(bench, {"run", "ring.yaml"}).status == 0);
 }
 
+TEST_CASE("validate: scenarios that are simulated by turns are predicted as each one alone") {
+    const RingBench bench;
+    // The first one's parameters need several simulations, one after the other, while the others' are simulated.
+    const std::string rows = two_that_calibrate + three_predicted;
+    bench.scenario(RingBench::series(rows), RingBench::bandwidth + RingBench::latency, "a.yaml");
+    bench.scenario(RingBench::series(three_predicted), "", "b.yaml");
+    bench.scenario(RingBench::series(rows), RingBench::latency, "c.yaml");
+    const json all = bench.json_of({"validate", "a.yaml", "b.yaml", "c.yaml", "--jobs", "3"}).at("points");
+    REQUIRE(all.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::string file = std::string(1, "abc"[i]) + ".yaml";
+        CHECK(all[i] == bench.json_of({"validate", file, "--jobs", "1"}).at("points").at(0));
+    }
+}
+
+TEST_CASE("validate: of several scenarios that fail, the first one's error is shown") {
+    const RingBench bench;
+    for (const std::string name : {"a", "b", "c"}) {
+        const std::string zero = "        - {at: [1, 8 B], value: 1}\n";
+        bench.scenario(RingBench::series(three_predicted + (name == "a" ? "" : zero)), "", name + ".yaml");
+    }
+    const Outcome outcome = run_in(bench, {"validate", "a.yaml", "b.yaml", "c.yaml", "--jobs", "3"});
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(says(outcome.err, "error: b, row"));
+    CHECK_FALSE(says(outcome.err, "c, row"));
+    CHECK_FALSE(outcome.left_behind);
+}
+
 TEST_CASE("validate: a simulation that fails is an error that names the row") {
     const RingBench bench;
     bench.write("workload.yaml", tiny_workload);
