@@ -1,6 +1,7 @@
 #include "sim/planning/pass_times.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "sim/training/gradient_sync.hpp"
@@ -15,7 +16,7 @@ class Walk {
 public:
     /// `fresh`: no pass on the same stage precedes it, during which its first weights could be gathered.
     Walk(const Lowered& training, WireCosts& wires, std::uint32_t part, bool fresh = false)
-        : training_(training), wires_(wires), ranks_(training.arrangement.stage_ranks), first_(!fresh) {
+        : training_(training), wires_(wires), ranks_(training.arrangement.stage_ranks), fresh_(fresh) {
         stage_ = {part % training.arrangement.stages * ranks_, ranks_};
     }
 
@@ -89,9 +90,7 @@ private:
     }
 
     void compute(double seconds, double gathered_s) {
-        const double start_s = std::max({computed_s_, data_s_, gathered_s});
-        before_last_s_ = start_s;
-        computed_s_ = data_s_ = start_s + seconds;
+        computed_s_ = data_s_ = std::max({computed_s_, data_s_, gathered_s}) + seconds;
     }
 
     void exchange(const std::vector<ActivationExchange>& exchanges) {
@@ -135,18 +134,22 @@ private:
         }
     }
 
-    /// Returns the time at which a layer's weights are gathered. Those of the first layer are gathered during the pass
-    /// before, those of the others while the layer before computes.
+    /// Returns the time at which the weights of a layer's unit are gathered. Those of the first unit are gathered
+    /// during the pass before, those of the others from the moment at which the unit before can compute.
     double weights(const PlacedLayer& layer) {
-        const AlgorithmSpec spec = training_.plan.parallelism.weight_gathering();
+        if (unit_ == layer.unit) return gathered_s_;
+        const double from_s = std::exchange(begun_s_, computed_s_);
         double seconds = 0;
-        PlacedLayer::each_weights(layer, [&](const Grouping& shards, std::uint64_t bytes, const auto& gathering) {
-            if (gathering) seconds += wires_.exchange_s(stage_, shards, *gathering, spec, bytes);
-        });
-        if (seconds == 0) return 0;
-        if (first_) gathered_s_ = before_last_s_ = -seconds;
-        first_ = false;
-        gathered_s_ = std::max(gathered_s_, before_last_s_) + seconds;
+        const AlgorithmSpec spec = training_.plan.parallelism.weight_gathering();
+        for (std::uint32_t i = layer.unit.first; i < layer.unit.end; ++i)
+            PlacedLayer::each_weights(training_.arrangement.layers[i],
+                                      [&](const Grouping& shards, std::uint64_t bytes, const auto& gathering) {
+                                          if (gathering)
+                                              seconds += wires_.exchange_s(stage_, shards, *gathering, spec, bytes);
+                                      });
+        const bool before = !unit_ && !fresh_;
+        unit_ = layer.unit;
+        if (!before && seconds > 0) gathered_s_ = std::max(gathered_s_, from_s) + seconds;
         return gathered_s_;
     }
 
@@ -156,8 +159,9 @@ private:
     StageRanks stage_;
     double data_s_ = 0, computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0;
     std::vector<double> arrivals_s_;  ///< of the chunks of the last exchange
-    double before_last_s_ = 0;        ///< start of the last computation
-    bool first_;                      ///< the next weights are the first, gathered during the pass before
+    double begun_s_ = 0;              ///< the device is free for the current unit
+    std::optional<Segment> unit_;     ///< whose weights are there
+    const bool fresh_;
 };
 
 PartTime part_time(const Lowered& training, WireCosts& wires, std::uint32_t part) {

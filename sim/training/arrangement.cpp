@@ -138,9 +138,7 @@ std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, con
 
 bool begins_segment(const Arrangement& arrangement, std::uint32_t layer) {
     const PlacedLayer& placed = arrangement.layers[layer];
-    if (layer == 0 || !placed.recomputed) return true;
-    const PlacedLayer& before = arrangement.layers[layer - 1];
-    return !before.recomputed || before.recompute_from.has_value();
+    return !placed.recomputed || placed.unit.first == layer;
 }
 
 Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan) {
@@ -185,12 +183,18 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     for (std::size_t i = 0; i < model.layers.size(); ++i)
         if (std::ranges::count(plan.free_layers, model.layers[i].name) > 0) take_no_time(result.layers[i]);
     for (std::uint32_t part = 0; part + 1 < result.first_layer.size(); ++part) {
-        for (std::uint32_t i = result.first_layer[part]; i < result.first_layer[part + 1]; ++i)
+        for (std::uint32_t i = result.first_layer[part]; i < result.first_layer[part + 1]; ++i) {
             result.layers[i].part = part;
-        if (plan.recomputation == Recomputation::full)
+            result.layers[i].unit = {i, i + 1};
+        }
+        const bool again = plan.recomputation == Recomputation::full;
+        if (again || is_transformer(model))
             for (const Segment& segment : segments(model, result.first_layer[part], result.first_layer[part + 1])) {
-                for (std::uint32_t i = segment.first; i < segment.end; ++i) result.layers[i].recomputed = true;
-                result.layers[segment.end - 1].recompute_from = segment.first;
+                for (std::uint32_t i = segment.first; i < segment.end; ++i) {
+                    result.layers[i].recomputed = again;
+                    result.layers[i].unit = segment;
+                }
+                if (again) result.layers[segment.end - 1].recompute_from = segment.first;
             }
         if (part + 2 == result.first_layer.size()) break;
         result.boundaries.push_back(exchanges.boundary(result.first_layer[part + 1], parallelism.algorithms));

@@ -12,6 +12,7 @@
 #include "sim/taskgraph/task_graph.hpp"
 #include "sim/training/grouping.hpp"
 #include "sim/training/plan.hpp"
+#include "sim/training/recomputation.hpp"
 #include "sim/workload/model.hpp"
 
 /// A plan's parallelism applied to a model: the stage of each layer, the part of it that a rank has, and the exchanges
@@ -125,6 +126,7 @@ struct PlacedLayer {
     std::uint64_t weight_bytes = 0;                    ///< ... and of its weights, without its experts in `experts`
     Grouping replicas;                                 ///< the ranks that hold the same weights ...
     Grouping shards;                                   ///< ... and those among which Sharding divides their state
+    Segment unit = {};                                 ///< of layers whose divided weights are gathered together
     std::optional<PlacedExperts> experts;
     ChunkedProducts chunked = {};  ///< part of `time`
     Compressed compressed = {};    ///< its gradients in the exchange, with Plan::compression
@@ -139,6 +141,9 @@ struct PlacedLayer {
         visit(self.shards, self.weight_bytes, self.gathering);
         if (self.experts) visit(self.experts->shards, self.experts->weight_bytes, self.experts->gathering);
     }
+
+    /// Returns true if the row of the rank with this index in its stage has a part.
+    bool has_part(std::uint32_t index) const { return index % static_cast<std::uint32_t>(layout.rows) < contributors; }
 
     /// Returns the times of the rank with this index in its stage.
     const LayerTime& time_of(std::uint32_t index) const {

@@ -85,9 +85,8 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     const double buffers = 1 + model.precision.accumulation / gradient_element(model);
     Memory memory;
     double host = 0;
-    double largest_gradient = 0;              // bytes of a layer's that are there until they are reduced, or leave
-    std::vector<double> missing;              // by layer: bytes that are on other ranks until they are gathered
-    double segment = 0, largest_segment = 0;  // of the same: layers that are gathered together
+    double largest_gradient = 0;  // bytes of a layer's that are there until they are reduced, or leave
+    std::vector<double> missing;  // by unit: bytes that are on other ranks until they are gathered
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
         if (layer.part % arrangement.stages != stage) continue;
@@ -112,18 +111,14 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             (offloaded ? host : memory.optimizer_bytes) += (offloaded ? on_host : state) * updated;
             missing.back() += whole - shard;
         };
-        missing.push_back(0);
+        if (layer.unit.first == i) missing.push_back(0);
         add(layer.weight_bytes, layer.bytes, layer.replicas, layer.shards);
         if (const auto& experts = layer.experts)
             add(experts->weight_bytes, experts->bytes, experts->replicas, experts->shards);
-        segment = (begins_segment(arrangement, i) ? 0 : segment) + missing.back();
-        largest_segment = std::max(largest_segment, segment);
     }
     if (sharding >= Sharding::parameters) {
         std::sort(missing.begin(), missing.end(), std::greater<>());
-        double two = 0;
-        for (std::size_t i = 0; i < std::min<std::size_t>(2, missing.size()); ++i) two += missing[i];
-        memory.weights_bytes += std::max(two, largest_segment);
+        for (std::size_t i = 0; i < std::min<std::size_t>(2, missing.size()); ++i) memory.weights_bytes += missing[i];
     }
     memory.gradients_bytes += largest_gradient;
     for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})

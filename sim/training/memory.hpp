@@ -8,22 +8,20 @@
 /// Memory that a device needs, in bytes.
 ///
 /// Elements have the model's size, or those of Plan::precision. weights: parameters · element size, 1/rows of them if
-/// they are split, 1/replicas with Sharding::parameters (plus the two largest layers whole, as gathered: the one that
-/// computes and the next). gradients: the same number, 1/replicas with Sharding::gradients or parameters, unless
-/// gradients of several micro-batches are added up first (GradientSync); once more if Plan::compression keeps what is
-/// not exchanged.
-/// optimizer: the master copy of the weights, by default 4 bytes if a weight has fewer (P. Micikevicius et al., "Mixed
-/// precision training", ICLR 2018), and as much, or a weight's size if there is none, for each value that the optimizer
-/// keeps (momentum 1, adam 2); 1/replicas with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and
-/// (2 + 2 + 12)Ψ/N with Sharding::parameters among N, without the gathered layers (S. Rajbhandari et al., "ZeRO", SC
-/// 2020, section 5); with Parallelism::shard_ranks N is the size of a group. activations: data that a layer keeps for
-/// its backward pass (see kept_bytes), for every micro-batch that the stage holds at the same time, given the order of
-/// its passes (see slots).
+/// they are split, 1/replicas with Sharding::parameters (plus the two largest units whole, as gathered: the one that
+/// computes and the next, see weight_gathering.hpp). gradients: the same number, 1/replicas with Sharding::gradients or
+/// parameters, unless gradients of several micro-batches are added up first (GradientSync); once more if
+/// Plan::compression keeps what is not exchanged. optimizer: the master copy of the weights, by default 4 bytes if a
+/// weight has fewer (P. Micikevicius et al., "Mixed precision training", ICLR 2018), and as much, or a weight's size if
+/// there is none, for each value that the optimizer keeps (momentum 1, adam 2); 1/replicas with any Sharding. With
+/// Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and (2 + 2 + 12)Ψ/N with Sharding::parameters among N, without the
+/// gathered units (S. Rajbhandari et al., "ZeRO", SC 2020, section 5); with Parallelism::shard_ranks N is the size of a
+/// group. activations: data that a layer keeps for its backward pass (see kept_bytes), for every micro-batch that the
+/// stage holds at the same time, given the order of its passes (see slots).
 ///
 /// With Recomputation::full only the inputs of each segment are kept, and during a backward pass also what the layers
 /// of its largest segment keep; with Recomputation::selective everything but the scores, and those of the layer with
-/// the most; with Recomputation::operators likewise (alternate.hpp). Gathered weights are then the two largest layers,
-/// or those of the largest segment if they are more.
+/// the most; with Recomputation::operators likewise (alternate.hpp).
 ///
 /// Where experts are divided among ranks, a rank holds weights, gradients and optimizer state of its own experts,
 /// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.

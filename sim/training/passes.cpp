@@ -31,6 +31,8 @@ Passes::Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const
       built_(arrangement.stage_ranks / graph.images()),
       ranks_(workers.size()),
       cursors_(workers.size()),
+      groups_(graph, workers, arrangement.stage_ranks),
+      weights_(graph, arrangement, workers, groups_, ranks_, built_),
       pass_on_(std::make_shared<const DirectRooted>(DirectRooted::Operation::broadcast)) {
     for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
         if (!graph_.built(workers[rank])) continue;
@@ -49,25 +51,9 @@ Passes::Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const
     }
 }
 
-bool Passes::has_part(std::uint32_t rank, std::uint32_t layer) const {
-    const PlacedLayer& placed = arrangement_.layers[layer];
-    return rank % arrangement_.stage_ranks % static_cast<std::uint32_t>(placed.layout.rows) < placed.contributors;
-}
-
 StreamId Passes::open(std::uint32_t rank, StreamId& stream, StreamKind kind) {
     if (stream == no_stream) stream = graph_.add_stream(workers_[rank], kind);
     return stream;
-}
-
-GroupId Passes::group(std::uint32_t stage, const Grouping& grouping, std::uint32_t first) {
-    const auto [found, added] = groups_.try_emplace({stage, {grouping, first}});
-    if (added) {
-        std::vector<ProcessId> members;
-        for (std::uint32_t member = 0; member < grouping.size; ++member)
-            members.push_back(workers_[rank_of(stage, grouping.index(first, member))]);
-        found->second = graph_.add_group(std::move(members));
-    }
-    return found->second;
 }
 
 ExchangeId Passes::transfer(std::uint32_t boundary, bool forward, std::uint32_t index) {
@@ -111,6 +97,7 @@ void Passes::add_receives(std::uint32_t stage, bool forward) {
 }
 
 void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
+    weights_.begin_pass();
     const std::uint32_t part = slot.chunk * arrangement_.stages + stage;
     const std::uint32_t first = arrangement_.first_layer[part], end = arrangement_.first_layer[part + 1];
     if (slot.gradients == Gradients::weights) {
@@ -204,7 +191,8 @@ TaskId Passes::compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std
 
 TaskId Passes::add_chunk(std::uint32_t rank, Phase phase, std::uint32_t layer, std::uint32_t micro_batch,
                          double seconds, const std::optional<TaskId>& weights) {
-    Task task{ranks_[rank].compute, phase, layer, has_part(rank, layer) ? seconds : 0};
+    Task task{ranks_[rank].compute, phase, layer,
+              arrangement_.layers[layer].has_part(rank % arrangement_.stage_ranks) ? seconds : 0};
     task.micro_batch = micro_batch;
     const TaskId id = add(rank, task);
     if (weights) graph_.depend(id, *weights);
@@ -214,7 +202,7 @@ TaskId Passes::add_chunk(std::uint32_t rank, Phase phase, std::uint32_t layer, s
 void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch, Phase phase) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     const std::vector<Round>& rounds = placed.exchanges.forward_rounds;
-    const auto weights = gather(stage, layer, micro_batch);
+    const auto& weights = weights_.before(stage, layer, micro_batch);
     const ChunkedProducts& chunked = placed.chunked;
     const Arrived inputs = add_exchanges(stage, placed.exchanges.before_forward, layer, micro_batch);
     for (std::uint32_t index = 0; index < built_; ++index) {
@@ -241,7 +229,7 @@ std::vector<std::optional<TaskId>> Passes::begin_backward(std::uint32_t stage, s
     const PlacedLayer& placed = arrangement_.layers[layer];
     // The weights of a recomputed layer are there already.
     if (placed.recomputed) return std::vector<std::optional<TaskId>>(built_);
-    auto weights = gather(stage, layer, micro_batch);
+    auto weights = weights_.before(stage, layer, micro_batch);
     // Attention's core has none.
     const bool needs_weights = plan_.recomputation != Recomputation::selective;
     if (placed.recompute_s > 0)
@@ -384,7 +372,7 @@ TaskId Passes::add_exchange(std::uint32_t rank, const ActivationExchange& exchan
     if (added)
         found->second = graph_.add_exchange(
             {exchange.algorithm,
-             group(stage, exchange.groups, first),
+             groups_.of(stage, exchange.groups, first),
              activation_channel,
              exchange.bytes_of(first),
              gamma_s_per_B_,
@@ -407,38 +395,6 @@ void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t
         const TaskId sent = add(rank, task);
         if (plan_.parallelism.pipeline.blocks()) cursors_[rank].sent = sent;
     }
-}
-
-std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
-    std::vector<std::optional<TaskId>> gathered(built_);
-    PlacedLayer::each_weights(arrangement_.layers[layer], [&](const Grouping& shards, std::uint64_t bytes,
-                                                              const auto& algorithm) {
-        if (!algorithm) return;
-        for (std::uint32_t index = 0; index < built_; ++index) {
-            const std::uint32_t rank = rank_of(stage, index), first = shards.first(index);
-            if (!has_part(rank, layer)) continue;
-            const auto [found, added] = exchanges_.try_emplace({&algorithm, first});
-            if (added)
-                found->second = graph_.add_exchange({algorithm, group(stage, shards, first), weight_channel, bytes});
-            Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
-            task.exchange = found->second;
-            task.member = shards.member(index);
-            task.micro_batch = micro_batch;
-            const TaskId id = graph_.add_task(task);
-            // The weights are gathered while the pass before theirs computes.
-            RankPasses& passes = ranks_[rank];
-            Gathering& gathering = passes.gatherings.emplace_back(Gathering{shards, id});
-            if (passes.computed.size() > 1) {
-                gathering.after = passes.computed[passes.computed.size() - 2];
-                if (!passes.ends.empty()) gathering.after = std::max(gathering.after, passes.ends.back().barrier);
-                graph_.depend(id, gathering.after);
-            } else {
-                passes.gathered.push_back(id);
-            }
-            gathered[index] = id;  // gatherings of a rank are in order
-        }
-    });
-    return gathered;
 }
 
 }  // namespace syncline

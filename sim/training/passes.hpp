@@ -12,6 +12,9 @@
 #include "sim/training/arrangement.hpp"
 #include "sim/training/pipeline.hpp"
 #include "sim/training/plan.hpp"
+#include "sim/training/rank_passes.hpp"
+#include "sim/training/stage_groups.hpp"
+#include "sim/training/weight_gathering.hpp"
 
 /// Adds the forward and backward passes of all ranks as tasks: the computation of each stage, micro-batch by
 /// micro-batch in the order of its schedule, with the exchanges of activations around each layer and the transfers
@@ -21,12 +24,12 @@
 /// separate stream. The gradients of a layer's inputs are computed first, and exchanged while those of its
 /// weights are computed (as Megatron-LM does), unless Plan::hides_input_gradients() is false: then the backward pass is
 /// one task, and they are exchanged after it. Products may be computed in chunks (chunked_products.hpp). A transfer to
-/// another stage runs concurrently with the next pass, or before it (Pipeline::blocks()). With Sharding::parameters a
-/// layer's weights are gathered before each of its passes, while the previous layer computes: at most two layers'
-/// weights at a time. Layers that are recomputed (recomputation.hpp) run their forward passes and exchanges once more
-/// before the backward pass of the segment's last layer, when the gradients of its outputs have arrived, as with
-/// PyTorch's checkpoints; their weights are gathered for both passes together. Where the gradients of each micro-batch
-/// are exchanged, a barrier ends it, which everything that follows on the rank waits for (gradient_sync.hpp).
+/// another stage runs concurrently with the next pass, or before it (Pipeline::blocks()). With Sharding::parameters
+/// weights are gathered before each pass (weight_gathering.hpp). Layers that are recomputed (recomputation.hpp) run
+/// their forward passes and exchanges once more before the backward pass of the segment's last layer, when the
+/// gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights are gathered for both passes
+/// together. Where the gradients of each micro-batch are exchanged, a barrier ends it, which everything that follows on
+/// the rank waits for (gradient_sync.hpp).
 ///
 /// Left out: NCCL's sends, which also wait until the receiver's program is at the receive; the last transfer of an
 /// iteration, which nothing waits for.
@@ -39,49 +42,12 @@
 /// outside of the core counts, and the order of its parts is not modelled.
 namespace syncline {
 
-/// Channels, which keep apart the messages of different streams between the same two processes.
-enum Channel : std::uint32_t {
-    gradient_channel,
-    activation_channel,
-    forward_channel,
-    backward_channel,
-    weight_channel
-};
-
 /// Returns true if the gradients of a layer's weights are a task of their own, after those of its inputs.
 bool weights_apart(const Plan& plan, const LayerExchanges& exchanges);
 
 /// Returns the number of computations of each rank in these rounds. After a last round that computes and exchanges one
 /// more waits for both: it adds up what has arrived, which takes no time.
 std::size_t computing_tasks(const std::vector<Round>& rounds);
-
-/// A gathering of weights by a rank.
-struct Gathering {
-    Grouping among;
-    TaskId task = 0;
-    TaskId after = no_task;  ///< the computation that it waits for, if there is one in this iteration
-};
-
-/// End of a micro-batch whose gradients are exchanged before the next one begins: see gradient_sync.hpp.
-struct MicroBatchEnd {
-    TaskId computed = 0;            ///< its last computation
-    std::vector<TaskId> gradients;  ///< by layer: after which the gradients of its weights are computed
-    TaskId barrier = 0;             ///< takes no time; everything that follows on the rank waits for it
-};
-
-/// Tasks of a rank that the rest of an iteration refers to.
-struct RankPasses {
-    ProcessId process = 0;
-    StreamId compute = 0;
-    std::vector<TaskId> computed;   ///< the computations of its passes, in order: the last chunk, if it has chunks
-    std::vector<TaskId> forward;    ///< by layer of the model, for its own layers: the first micro-batch's first task
-    std::vector<TaskId> gradients;  ///< by layer: after which the gradients of its weights are complete
-    std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which wait for nothing in this iteration
-    /// Gatherings of weights that depend on nothing in this iteration, but on the update in the previous one.
-    std::vector<TaskId> gathered;
-    std::vector<Gathering> gatherings;  ///< all gatherings of weights, in order
-    std::vector<MicroBatchEnd> ends;    ///< of all micro-batches but the last, if each one's gradients are exchanged
-};
 
 class Passes {
 public:
@@ -95,7 +61,7 @@ public:
 private:
     /// State of a rank while its tasks are added.
     struct Cursor {
-        StreamId activations = no_stream, weights = no_stream;
+        StreamId activations = no_stream;
         StreamId send[2] = {no_stream, no_stream}, receive[2] = {no_stream, no_stream};  ///< backward, forward
         std::optional<TaskId> data;                  ///< after which the data for the next computation is ready
         std::optional<TaskId> input;                 ///< the same at the start of the pass
@@ -112,7 +78,7 @@ private:
     /// Add the parts of a layer's backward pass, each with its exchanges.
     void add_input_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
     void add_weight_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
-    /// Adds what Recomputation::selective computes again. Returns the gathering of the layer's weights, as gather().
+    /// Adds what Recomputation::selective computes again. Returns the gathering of the layer's weights.
     std::vector<std::optional<TaskId>> begin_backward(std::uint32_t stage, std::uint32_t layer,
                                                       std::uint32_t micro_batch);
     /// The chunks of an exchange that have arrived, by rank; empty if it is whole.
@@ -131,9 +97,6 @@ private:
     void add_rounds(std::uint32_t rank, const std::vector<Round>& rounds, Phase phase, std::uint32_t layer,
                     std::uint32_t micro_batch, double core_s);
     void add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward);
-    /// Returns, by index in the stage, the task after which the layer's weights are available, if they must be
-    /// gathered.
-    std::vector<std::optional<TaskId>> gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
 
     /// Adds a task to a stream of a rank, after the data that it works on.
     TaskId add(std::uint32_t rank, const Task& task);
@@ -143,10 +106,7 @@ private:
     TaskId add_chunk(std::uint32_t rank, Phase phase, std::uint32_t layer, std::uint32_t micro_batch, double seconds,
                      const std::optional<TaskId>& weights);
     StreamId open(std::uint32_t rank, StreamId& stream, StreamKind kind);
-    GroupId group(std::uint32_t stage, const Grouping& grouping, std::uint32_t first);
     ExchangeId transfer(std::uint32_t boundary, bool forward, std::uint32_t index);
-    /// Returns true if a rank's row has a part of the layer.
-    bool has_part(std::uint32_t rank, std::uint32_t layer) const;
     std::uint32_t rank_of(std::uint32_t stage, std::uint32_t index) const {
         return stage * arrangement_.stage_ranks + index;
     }
@@ -160,7 +120,8 @@ private:
     const std::uint32_t built_;  ///< ranks of a stage that are built, the first ones
     std::vector<RankPasses> ranks_;
     std::vector<Cursor> cursors_;
-    std::map<std::pair<std::uint32_t, std::pair<Grouping, std::uint32_t>>, GroupId> groups_;
+    StageGroups groups_;
+    WeightGathering weights_;
     std::map<std::pair<const void*, std::uint32_t>, ExchangeId> exchanges_;
     /// received_[forward][boundary · micro-batches + micro-batch][index]; boundary i follows part i of the model.
     std::vector<std::vector<TaskId>> received_[2];

@@ -352,7 +352,7 @@ TEST_CASE("recomputation: a chain keeps the inputs of its segments, and one segm
     CHECK(activations() == 300 + 200);
 }
 
-TEST_CASE("recomputation: a segment's sharded weights are gathered together") {
+TEST_CASE("recomputation: a segment's sharded weights are gathered together, beside those of another") {
     Model model;
     model.element_bytes = 1;
     for (int i = 0; i < 9; ++i) model.layers.push_back({"layer", 400, 100, 100, 100});
@@ -362,7 +362,29 @@ TEST_CASE("recomputation: a segment's sharded weights are gathered together") {
     const auto weights = [&] { return memory_of(lower(cluster_of(), model, plan)).weights_bytes; };
     CHECK(weights() == 900 + 2 * 300);
     plan.recomputation = Recomputation::full;
-    CHECK(weights() == 900 + 3 * 300);
+    CHECK(weights() == 900 + 2 * 3 * 300);
+}
+
+TEST_CASE("sharded weights of two blocks of a transformer are there at a time, with recomputation and without") {
+    Model model = Gpt{3, 8, 4, 2}.model();
+    model.precision.weights = 1;
+    std::vector<double> units;
+    for (const Layer& layer : model.layers) {
+        if (!std::holds_alternative<FeedForward>(layer.shape)) units.push_back(0);
+        units.back() += static_cast<double>(layer.parameters);
+    }
+    REQUIRE(units.size() + 3 == model.layers.size());
+    double all = 0;
+    for (const double unit : units) all += unit;
+    std::ranges::sort(units, std::greater<>());
+    Plan plan;
+    plan.ranks = plan.batch_per_rank = 2;
+    plan.parallelism.sharding = Sharding::parameters;
+    for (const Recomputation recomputation : {Recomputation::none, Recomputation::operators, Recomputation::full}) {
+        plan.recomputation = recomputation;
+        const double weights = memory_of(lower(cluster_of(), model, plan)).weights_bytes;
+        CHECK(weights == Approx((all + units[0] + units[1]) / 2).margin(static_cast<double>(model.layers.size())));
+    }
 }
 
 TEST_CASE("recomputation: selective needs attention, and times of its scores") {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/taskgraph/task_graph.hpp"
+#include "sim/training/grouping.hpp"
+
+/// Tasks of a rank's passes that other parts of an iteration refer to.
+namespace syncline {
+
+/// Channels, which keep apart the messages of different streams between the same two processes.
+enum Channel : std::uint32_t {
+    gradient_channel,
+    activation_channel,
+    forward_channel,
+    backward_channel,
+    weight_channel
+};
+
+/// A gathering of weights by a rank.
+struct Gathering {
+    Grouping among;
+    TaskId task = 0;
+    TaskId after = no_task;  ///< the computation that it waits for, if there is one in this iteration
+};
+
+/// End of a micro-batch whose gradients are exchanged before the next one begins: see gradient_sync.hpp.
+struct MicroBatchEnd {
+    TaskId computed = 0;            ///< its last computation
+    std::vector<TaskId> gradients;  ///< by layer: after which the gradients of its weights are computed
+    TaskId barrier = 0;             ///< takes no time; everything that follows on the rank waits for it
+};
+
+/// Tasks of a rank that the rest of an iteration refers to.
+struct RankPasses {
+    ProcessId process = 0;
+    StreamId compute = 0;
+    std::vector<TaskId> computed;   ///< the computations of its passes, in order: the last chunk, if it has chunks
+    std::vector<TaskId> forward;    ///< by layer of the model, for its own layers: the first micro-batch's first task
+    std::vector<TaskId> gradients;  ///< by layer: after which the gradients of its weights are complete
+    std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which wait for nothing in this iteration
+    /// Gatherings of weights that depend on nothing in this iteration, but on the update in the previous one.
+    std::vector<TaskId> gathered;
+    std::vector<Gathering> gatherings;  ///< all gatherings of weights, in order
+    std::vector<MicroBatchEnd> ends;    ///< of all micro-batches but the last, if each one's gradients are exchanged
+};
+
+}  // namespace syncline
