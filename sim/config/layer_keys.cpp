@@ -63,6 +63,10 @@ void describe_experts(Fields& fields, Experts& experts) {
                    "Capacity factor: rows of an expert, computed and sent even if they are free, per token that it "
                    "would have if all experts had the same number. Default: as many rows as tokens."},
                   experts.capacity, least_capacity, most_capacity);
+    fields.flag({"fused_permutation",
+                 "Fusion of what moves tokens to their experts and adds up their results, one kernel each; without it, "
+                 "PyTorch's operations, as in Megatron-Core without `--moe-permute-fusion`."},
+                experts.fused_permutation);
 }
 
 }  // namespace

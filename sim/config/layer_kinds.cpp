@@ -29,7 +29,7 @@ const std::vector<LayerKind> all_kinds{
      joined(joined(attention_keys, feed_forward_keys), {"parallel", "repeat"})},
     {"moe",
      {"width", "hidden", "experts", "top_k"},
-     {"positions", "shared_experts", "shared_hidden", "gated", "bias", "norm", "capacity"}},
+     {"positions", "shared_experts", "shared_hidden", "gated", "bias", "norm", "capacity", "fused_permutation"}},
     {"embedding", {"vocabulary", "width"}, {"positions", "learned_positions", "segments", "norm", "dropout"}},
     {"embedding-bag", {"rows", "width"}, {"lookups"}},
     {"patch-embedding", {"input", "patch", "width"}, {"extra_tokens"}},

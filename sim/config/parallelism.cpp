@@ -270,6 +270,12 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
         {{"auto", GradientSync::automatic},
          {"each-micro-batch", GradientSync::each_micro_batch},
          {"last-micro-batch", GradientSync::last_micro_batch}});
+    fields.one_of(
+        {"device_queues",
+         "Queues through which a device takes the kernels of all streams, with `sharding: parameters`: `several`, or "
+         "`one` (`CUDA_DEVICE_MAX_CONNECTIONS=1`, which Megatron-LM demands with `sequence`). With one, a gathering of "
+         "weights that waits for the gradients before it holds up the computation behind it."},
+        parallelism.device_queues, {{"several", DeviceQueues::several}, {"one", DeviceQueues::one}});
     fields.each({"layers",
                  "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, grid: {rows: "
                  "8}}]`; each may have `model`, `data`, `grid`, `domain` and `activations` as above."},

@@ -298,6 +298,9 @@ const std::vector<ResultField<Result>>& fields_of() {
                 "parallelism.gradient_sync", Unit::text,
                 "gradients are exchanged after `each-micro-batch` or the `last-micro-batch`; only if there are several",
                 100, [](const Result& r) { return given(gradient_sync_of(r.parallelism)); })
+            .add_if_given("parallelism.device_queues", Unit::text,
+                          "`one` if a device takes the kernels of all streams through one queue; else left out", 103,
+                          [](const Result& r) { return given(device_queues_of(r.parallelism)); })
             .add("parallelism.ranges", Unit::list,
                  "layers with another layout: `first`, `last`, `rows`, `columns`, `height`, `width`; in CSV one text",
                  0, [](const Result& r) { return ranges_of(r.parallelism, r.ranks); })

@@ -85,6 +85,10 @@ std::string gradient_sync_of(const Parallelism& parallelism) {
     return parallelism.syncs_each_micro_batch() ? "each-micro-batch" : "last-micro-batch";
 }
 
+std::string device_queues_of(const Parallelism& parallelism) {
+    return parallelism.device_queues == DeviceQueues::one ? "one" : "";
+}
+
 Json ranges_of(const Parallelism& parallelism, std::int64_t ranks) {
     Json ranges = Json::array();
     for (const LayerRange& range : parallelism.ranges) {
@@ -138,6 +142,7 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
         result += *parallelism.shard_ranks == ranks_of_node ? std::string(" within nodes")
                                                             : fmt::format(" among {}", *parallelism.shard_ranks);
     if (gathering_of(parallelism) == "before-forward") result += ", gathered before the forward pass";
+    if (device_queues_of(parallelism) == "one") result += ", one device queue";
     return result;
 }
 

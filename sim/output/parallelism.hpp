@@ -12,11 +12,12 @@ namespace syncline {
 std::int64_t columns(const Parallelism& parallelism, const Layout& layout, std::int64_t ranks);
 
 // The names of the keys' values in files, with what `auto` stands for; empty where the key changes nothing: without
-// stages, if no updates are divided, or with one micro-batch.
+// stages, if no updates are divided, with one micro-batch, or with several device queues.
 std::string schedule_of(const Parallelism& parallelism);
 std::string transfers_of(const Parallelism& parallelism);
 std::string gathering_of(const Parallelism& parallelism);
 std::string gradient_sync_of(const Parallelism& parallelism);
+std::string device_queues_of(const Parallelism& parallelism);
 const char* name_of(Sharding sharding);
 const char* name_of(ContextExchange exchange);
 

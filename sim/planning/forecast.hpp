@@ -26,8 +26,8 @@
 /// Nothing makes an iteration in steady state shorter, since the next one starts on stage 0 after the update. It holds
 /// where computation is not shorter than planned: there is none with jitter, and it is 0 then.
 ///
-/// Left out of the estimate: links that exchanges of different kinds share, computation that exchanges slow down,
-/// stragglers, and jitter.
+/// Left out of the estimate: links that exchanges of different kinds share, computation that exchanges slow down or
+/// hold up (DeviceQueues), stragglers, and jitter.
 namespace syncline::planning {
 
 struct Forecast {

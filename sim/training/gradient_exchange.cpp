@@ -140,11 +140,22 @@ void GradientExchange::order_beside_gatherings(const Ready& ready, const Arrival
             const auto alike = [&](const Gathering& one) { return one.among == among; };
             const auto later = std::ranges::partition_point(gatherings, earlier);
             const auto next = std::find_if(later, gatherings.end(), alike);
-            if (next != gatherings.end()) graph_.depend(next->task, task);
+            if (next != gatherings.end()) {
+                graph_.depend(next->task, task);
+                hold_up(rank, *next, task);
+            }
             const auto last = std::find_if(std::make_reverse_iterator(later), gatherings.rend(), alike);
             if (last != gatherings.rend()) graph_.depend(task, last->task);
         }
     }
+}
+
+/// With one queue, the computation that is issued after a gathering waits for what that waits for: see DeviceQueues.
+void GradientExchange::hold_up(std::size_t rank, const Gathering& gathering, TaskId before) {
+    if (training_.plan.parallelism.device_queues != DeviceQueues::one || gathering.after == no_task) return;
+    const std::vector<TaskId>& computed = passes_.ranks()[rank].computed;
+    const auto behind = std::ranges::upper_bound(computed, gathering.after);
+    if (behind != computed.end()) graph_.depend(*behind, before);
 }
 
 /// Returns the rank's stream of these, no_stream if the rank is not built.

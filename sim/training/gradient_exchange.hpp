@@ -43,6 +43,7 @@ private:
     std::vector<std::vector<std::uint32_t>> built_groups(const Bucket& bucket, const Grouping& among) const;
     Ready tasks_of(const Arrivals& arrivals) const;
     void order_beside_gatherings(const Ready& ready, const Arrivals& exchanged);
+    void hold_up(std::size_t rank, const Gathering& gathering, TaskId before);
     StreamId stream_of(std::uint32_t rank, Streams& streams, StreamKind kind);
     void add_runs(const std::vector<Collective>& collectives, const Ready* ready, const Coordination& coordination,
                   Streams& rank_streams, const std::function<Grouping(const Bucket&)>& among, Arrivals& results);

@@ -158,6 +158,11 @@ void judge_layouts(const Plan& plan, const OpenPlan& open, Complaints& complaint
         complaints.push_back({"parallelism.gathering",
                               "only weights of which ranks update a share each are gathered before the forward pass",
                               "write `sharding: optimizer`, or remove it"});
+    if (parallelism.device_queues == DeviceQueues::one && !open.everything &&
+        parallelism.sharding != Sharding::parameters)
+        complaints.push_back({"parallelism.device_queues",
+                              "only weights that are gathered before each pass can hold up the computation",
+                              "write `sharding: parameters`, or remove it"});
 }
 
 void judge_context(const Plan& plan, Complaints& complaints) {

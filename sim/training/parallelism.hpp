@@ -126,6 +126,15 @@ enum class Gather { after_update, before_forward };
 /// pipeline, and micro-batches take turns. See gradient_sync.hpp.
 enum class GradientSync { automatic, last_micro_batch, each_micro_batch };
 
+/// Queues through which a device takes the kernels of all streams. With `several`, kernels of different streams wait
+/// only for what they depend on. With `one` (CUDA_DEVICE_MAX_CONNECTIONS=1, which Megatron-LM demands with sequence
+/// parallelism before Blackwell: megatron/training/arguments.py) they begin in the order of their issue: one that waits
+/// holds up those behind it. A gathering of sharded weights that waits for gradients, which were issued before it in
+/// its group, thereby keeps the computation from beginning that was issued after it: the bubble against which
+/// Megatron-Core's guide to its FSDP warns (docs/source/api-guide/custom_fsdp.md). Left out: other kernels that wait,
+/// most of which precede what waits for them anyway.
+enum class DeviceQueues { several, one };
+
 /// Value of Parallelism::shard_ranks: those of a node.
 inline constexpr std::int64_t ranks_of_node = 0;
 
@@ -162,6 +171,7 @@ struct Parallelism {
     std::optional<std::int64_t> shard_ranks = {};
     Gather gather = Gather::after_update;  ///< of weights, if only their updates are divided
     GradientSync gradient_sync = GradientSync::automatic;
+    DeviceQueues device_queues = DeviceQueues::several;  ///< `one` only with Sharding::parameters
 
     /// Return the algorithms that collect sharded weights and add up their gradients.
     AlgorithmSpec weight_gathering() const { return {.operation = "allgather", .name = algorithms.allgather}; }

@@ -49,6 +49,10 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
                           width,
                           real(experts.shared * experts.shared_hidden) * share.part,
                           experts.gated};
+    const bool fused = experts.fused_permutation;
+    // A sum of each token's K copies: one kernel, or each copy reads and writes it after it was cleared.
+    const double summed = (fused ? sent : 3 * sent) + between;
+    const Kernel weighted = moving("products with router weights", 2 * sent * width);
     std::vector<Kernel> result;
     // Megatron-Core's sort_chunks_by_idxs, or the transposition that replaces it with a capacity.
     const bool sorts = own > 1 && pass != Pass::weight_gradient;
@@ -65,8 +69,8 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
             append(result, {gemm("router", between, all, width), moving("choice of experts", 2 * between * all),
                             moving("dispatch", 2 * sent * width)});
             add_networks();
-            append(result,
-                   {moving("combination", (sent + between) * width), moving("residual addition", 3 * between * width)});
+            if (!fused) result.push_back(weighted);
+            append(result, {moving("combination", summed * width), moving("residual addition", 3 * between * width)});
             break;
         case Pass::weight_gradient:
             add_networks();
@@ -74,10 +78,15 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
             break;
         case Pass::input_gradient:
             // The gradients of the router's weights need the experts' outputs, too.
-            result.push_back(moving("combination", (2 * sent + between) * width));
+            if (fused)
+                result.push_back(moving("combination", (2 * sent + between) * width));
+            else
+                append(result,
+                       {moving("combination", 2 * sent * width), weighted,
+                        moving("products with results", 3 * sent * width), moving("sums of products", sent * width)});
             add_networks();
-            append(result, {moving("dispatch", (sent + between) * width),
-                            moving("choice of experts", 3 * between * all), gemm("router", between, width, all)});
+            append(result, {moving("dispatch", summed * width), moving("choice of experts", 3 * between * all),
+                            gemm("router", between, width, all)});
             if (experts.norm != Norm::none) result.push_back(normalisation_gradient(experts.norm, between, width));
             result.push_back(moving("residual addition", 3 * between * width));
     }

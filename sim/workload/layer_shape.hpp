@@ -106,6 +106,7 @@ struct Experts {
     /// Rows of an expert's buffers, in tokens that it would have if all experts had the same number: tokens above it
     /// are dropped, and free rows are padded, computed and sent. 0: each expert has as many rows as tokens.
     double capacity = 0;
+    bool fused_permutation = true;  ///< of tokens: see kernels.hpp
 
     /// Returns the number of experts' rows per token.
     double copies() const { return static_cast<double>(top_k) * (capacity > 0 ? capacity : 1); }

@@ -110,6 +110,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
     whole.results.front().parallelism.experts = {.ranks = 2, .model = 1, .imbalance = 0.2};
     whole.results.front().parallelism.pipeline.stages = whole.results.front().parallelism.pipeline.micro_batches = 2;
     whole.results.front().parallelism.sharding = Sharding::optimizer;
+    whole.results.front().parallelism.device_queues = DeviceQueues::one;
     whole.results.front().parallelism.layout.rows = 2;
     whole.results.front().memory.host_bytes = 1;
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
@@ -130,6 +131,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
                                                "parallelism.scatter_gather",
                                                "parallelism.gathering",
                                                "parallelism.gradient_sync",
+                                               "parallelism.device_queues",
                                                "repeats",
                                                "iteration_time_mean_s",
                                                "iteration_time_median_s",

@@ -302,6 +302,32 @@ TEST_CASE("experts are a batch of products, with rows in proportion to the exper
     check(shared[9], "shared experts: to hidden units", 2.0 * 18 * 20 * 10, 18 * 20 + 18 * 10 + 20 * 10, 1, 10);
 }
 
+TEST_CASE("experts: operations that are not fused move almost twelve times the tokens' copies more") {
+    // 18 tokens and 36 copies of 10 elements.
+    Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2};
+    const auto list = [&](Pass pass) { return kernels(experts("e", shape), pass, {.samples = 2}, Lowering::implicit); };
+    const auto moved = [&] {
+        double elements = 0;
+        for (const Pass pass : {Pass::forward, Pass::input_gradient, Pass::weight_gradient})
+            for (const Kernel& kernel : list(pass)) elements += kernel.elements;
+        return elements;
+    };
+    const double fused = moved(), copies = 36 * 10, sum = 18 * 10;
+    shape.fused_permutation = false;
+    CHECK(moved() == Approx(fused + 12 * copies - sum));
+    const auto forward = list(Pass::forward), backward = list(Pass::input_gradient);
+    REQUIRE(forward.size() == 12);
+    check(forward[3], "dispatch", 0, 2 * copies);
+    check(forward[9], "products with router weights", 0, 2 * copies);
+    check(forward[10], "combination", 0, 3 * copies + sum);
+    REQUIRE(backward.size() == 14);
+    check(backward[0], "combination", 0, 2 * copies);
+    check(backward[1], "products with router weights", 0, 2 * copies);
+    check(backward[2], "products with results", 0, 3 * copies);
+    check(backward[3], "sums of products", 0, copies);
+    check(backward[9], "dispatch", 0, 3 * copies + sum);
+}
+
 TEST_CASE("a rank with several experts sorts tokens by expert, and back") {
     const Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2, .capacity = 1.5};
     const auto sorts = [&](Pass pass, const Share& share) {

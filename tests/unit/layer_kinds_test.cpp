@@ -114,6 +114,9 @@ TEST_CASE("a layer of experts has the parameters of all, and the work of those t
           plain.parameters() + expert);
     CHECK(written(moe_keys + "top_k: 2, gated: true, norm: rms, capacity: 1.25}\n").macs() == plain.macs());
     CHECK(std::get<Experts>(written(moe_keys + "top_k: 2, capacity: 1.25}\n").layers[0].shape).copies() == 2.5);
+    const Model separate = written(moe_keys + "top_k: 2, fused_permutation: false}\n");
+    CHECK_FALSE(std::get<Experts>(separate.layers[0].shape).fused_permutation);
+    CHECK(std::get<Experts>(plain.layers[0].shape).fused_permutation);
 }
 
 TEST_CASE("one expert that every token uses is a feed-forward layer with a router") {

@@ -436,6 +436,20 @@ TEST_CASE("weights are gathered before the forward pass only where ranks update 
     for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
+TEST_CASE("one device queue holds up the computation only behind gatherings before each pass") {
+    const std::string parameters = "ranks: 2, parallelism: {sharding: parameters";
+    CHECK(plan_of(parameters + "}").parallelism.device_queues == DeviceQueues::several);
+    CHECK(plan_of(parameters + ", device_queues: one}").parallelism.device_queues == DeviceQueues::one);
+    CHECK(errors_of("ranks: 2, batch: 2, parallelism: {sharding: optimizer, device_queues: several}").empty());
+    const Mistake mistakes[] = {
+        {"ranks: 2, parallelism: {device_queues: one}", "one}", "before each pass", "`sharding: parameters`"},
+        {"ranks: 2, parallelism: {sharding: gradients, device_queues: one}", "one}", "before each pass",
+         "`sharding: parameters`"},
+        {"ranks: 2, parallelism: {sharding: parameters, device_queues: two}", "two}", "two", ""},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
 TEST_CASE("channels need a collective") {
     check_mistake(
         {"ranks: 2, channels: 2, parallelism: {pipeline: 2}", "2, parallelism", "this plan has none", "remove it"});
