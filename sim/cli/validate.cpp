@@ -109,11 +109,13 @@ void validate_verb(const ValidateArguments& options) {
         ProgressLine line("validating");
         Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
         points.points.resize(scenarios.size());
-        std::size_t done = 0;
-        simulator.by_turns(scenarios.size(), [&](std::size_t i) {
-            points.points[i] = validation::validate(scenarios[i], simulator, how);
-            line.begin(fmt::format("validating, {} of {} scenarios done", ++done, scenarios.size()));
-        });
+        if (scenarios.size() == 1) line.begin(scenarios.front().name());
+        simulator.by_turns(
+            scenarios.size(),
+            [&](std::size_t i) { points.points[i] = validation::validate(scenarios[i], simulator, how); },
+            [&](std::size_t done) {
+                line.begin(fmt::format("validating, {} of {} scenarios done", done, scenarios.size()));
+            });
     }
     if (!options.report.empty()) write_file(options.report, report_page(points));
     write_result(points, options.format, "", "", options.tables);

@@ -27,7 +27,7 @@
 /// where computation is not shorter than planned: there is none with jitter, and it is 0 then.
 ///
 /// Left out of the estimate: links that exchanges of different kinds share, computation that exchanges slow down or
-/// hold up (DeviceQueues), stragglers, and jitter.
+/// hold up (DeviceQueues), gatherings of weights for the first unit of a pass, stragglers, and jitter.
 namespace syncline::planning {
 
 struct Forecast {

@@ -190,6 +190,10 @@ PartTime part_time(const Lowered& training, WireCosts& wires, std::uint32_t part
         result.gradients_left[i - first] = later.weight_gradients(layer);
         result.later_compute_s += layer.time.weight_gradient_s;
     }
+    // The gradients of a unit are complete together: see weight_gathering.hpp.
+    if (training.plan.parallelism.sharding == Sharding::parameters)
+        for (std::uint32_t i = first; i < end; ++i)
+            result.gradients_left[i - first] = result.gradients_left[arrangement.layers[i].unit.first - first];
     const LayerExchanges &at_start = arrangement.layers[first].exchanges,
                          &at_end = arrangement.layers[end - 1].exchanges;
     result.forward = forward.time(!at_start.before_forward.empty());

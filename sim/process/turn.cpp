@@ -46,7 +46,6 @@ Turn::Turn(std::function<void()> work) {
 Turn::~Turn() {
     cancelled_ = true;
     if (!ended_) resume();
-    thread_.join();
 }
 
 Turn* Turn::current() {
@@ -56,6 +55,7 @@ Turn* Turn::current() {
 void Turn::resume() {
     runs_.release();
     waits_.acquire();
+    if (ended_) thread_.join();  // the end of a thread takes locks, too
 }
 
 void Turn::pause() {

@@ -21,9 +21,9 @@ public:
     /// Returns the turn in whose thread the caller runs; null if there is none.
     static Turn* current();
 
-    /// Runs the work until it pauses or ends, which it must not have done.
+    /// Runs the work until it pauses or ends. It must not have ended.
     void resume();
-    /// Returns to the creator until resume(). For the work itself.
+    /// Returns to the creator until resume(). Only the work itself calls it.
     void pause();
 
     bool ended() const { return ended_; }

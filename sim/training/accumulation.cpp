@@ -14,11 +14,13 @@ void accumulate_gradients(const Device& device, const Model& model, const Plan& 
     const bool scattered = parallelism.sharding >= Sharding::gradients && parallelism.syncs_each_micro_batch();
     const double added = scattered ? buffer : weight;
     const double additions = buffer == added ? (micro_batches - 1) / micro_batches : 1;
-    double weights = 0;
+    double moved = 0;  // bytes
     PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto&) {
-        weights += static_cast<double>(bytes) / weight / (scattered ? shards.size : 1);
+        const double weights = static_cast<double>(bytes) / weight;
+        moved += additions * weights / (scattered ? shards.size : 1) * (added + 2 * buffer);
+        if (scattered && buffer != weight) moved += weights * (weight + buffer);
     });
-    const double seconds = additions * weights * (added + 2 * buffer) / device.kernels->memory_Bps / device.speed;
+    const double seconds = moved / device.kernels->memory_Bps / device.speed;
     placed.time.weight_gradient_s += seconds;
     if (!placed.experts) return;
     for (LayerTime& time : placed.experts->times) time.weight_gradient_s += seconds;

@@ -11,7 +11,9 @@
 /// Precision::accumulation, or the size of a gradient. If b = w, the first micro-batch's gradient is the buffer, so
 /// that m micro-batches have m-1 additions, a mean of (m-1)/m each; if not, they have m. Where gradients are reduced
 /// and scattered for each micro-batch (gradient_sync.hpp), a rank adds up its shard, which arrives with the buffer's
-/// elements (w = b).
+/// elements (w = b). If gradients have others, they are converted before, which moves w + b bytes for each of their
+/// elements (PyTorch's FSDP, torch/distributed/fsdp/_runtime_utils.py, _reduce_grad: a copy in the reduction's
+/// elements; Megatron-Core's, fully_sharded_data_parallel.py, _grad_acc: main_grad.copy_).
 ///
 /// With Accumulation::fused the product that computes a gradient adds it (Megatron-LM's
 /// `gradient_accumulation_fusion`), which takes no time of its own.

@@ -128,7 +128,7 @@ Ready GradientExchange::tasks_of(const Arrivals& arrivals) const {
 }
 
 /// Orders the exchanges of gradients and the gatherings of weights of one group as they are issued: what is
-/// gathered for the next pass goes before the gradients of a pass, what is gathered for later ones after them.
+/// gathered for the next unit goes before the gradients of a unit, what is gathered for later ones after them.
 void GradientExchange::order_beside_gatherings(const Ready& ready, const Arrivals& exchanged) {
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
         const std::vector<Gathering>& gatherings = passes_.ranks()[rank].gatherings;
@@ -150,12 +150,13 @@ void GradientExchange::order_beside_gatherings(const Ready& ready, const Arrival
     }
 }
 
-/// With one queue, the computation that is issued after a gathering waits for what that waits for: see DeviceQueues.
+/// With one queue, the computation that is issued after a gathering, that of the unit before its own, waits for what
+/// that waits for: see DeviceQueues.
 void GradientExchange::hold_up(std::size_t rank, const Gathering& gathering, TaskId before) {
     if (training_.plan.parallelism.device_queues != DeviceQueues::one || gathering.after == no_task) return;
-    const std::vector<TaskId>& computed = passes_.ranks()[rank].computed;
-    const auto behind = std::ranges::upper_bound(computed, gathering.after);
-    if (behind != computed.end()) graph_.depend(*behind, before);
+    TaskId behind = gathering.after + 1;
+    while (graph_.tasks()[behind].stream != passes_.ranks()[rank].compute) ++behind;
+    graph_.depend(behind, before);
 }
 
 /// Returns the rank's stream of these, no_stream if the rank is not built.

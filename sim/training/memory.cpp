@@ -85,7 +85,8 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     const double buffers = 1 + model.precision.accumulation / gradient_element(model);
     Memory memory;
     double host = 0;
-    double largest_gradient = 0;  // bytes of a layer's that are there until they are reduced, or leave
+    // Bytes of gradients that are there until they are reduced, or leave: of a layer, or a unit.
+    double largest_gradient = 0, unit_gradient = 0;
     std::vector<double> missing;  // by unit: bytes that are on other ranks until they are gathered
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
@@ -104,14 +105,20 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             memory.gradients_bytes += stay * buffers;
             // The layer's shard is there beside it if it has the sum of previous micro-batches.
             const double own = several && shards.size > 1 ? 0 : stay;
+            const double passing = gradients * (leave ? buffers : 1) - own;
+            unit_gradient += passing;
             if (reduced || leave)
-                largest_gradient = std::max(largest_gradient, gradients * (leave ? buffers : 1) - own);
+                largest_gradient =
+                    std::max(largest_gradient, sharding == Sharding::parameters && !leave ? unit_gradient : passing);
             if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
             const double updated = sharding >= Sharding::optimizer ? shard : whole;
             (offloaded ? host : memory.optimizer_bytes) += (offloaded ? on_host : state) * updated;
             missing.back() += whole - shard;
         };
-        if (layer.unit.first == i) missing.push_back(0);
+        if (layer.unit.first == i) {
+            missing.push_back(0);
+            unit_gradient = 0;
+        }
         add(layer.weight_bytes, layer.bytes, layer.replicas, layer.shards);
         if (const auto& experts = layer.experts)
             add(experts->weight_bytes, experts->bytes, experts->replicas, experts->shards);

@@ -27,8 +27,9 @@
 /// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.
 ///
 /// While a language model's loss is computed, logits are there in several copies: see Saved. Gradients that are reduced
-/// as soon as they are computed are whole for one layer, the largest, beside the shards of previous micro-batches. With
-/// Precision::accumulation a buffer of as many elements is beside the gradients, and is sharded with them.
+/// as soon as they are computed are whole for one layer, or one unit with Sharding::parameters, the largest, beside the
+/// shards of previous micro-batches. With Precision::accumulation a buffer of as many elements is beside the gradients,
+/// and is sharded with them.
 ///
 /// With Offload the master copies and values of the optimizer are in the host's memory, which also has a copy of
 /// weights that have no master copy, and room for the gradients and weights that are copied: 16 bytes for each of Ψ

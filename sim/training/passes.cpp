@@ -266,6 +266,7 @@ void Passes::add_weight_gradients(std::uint32_t stage, std::uint32_t layer, std:
         const std::uint32_t rank = rank_of(stage, index);
         ranks_[rank].gradients[layer] =
             compute(rank, Phase::backward, layer, micro_batch, placed.time_of(index).weight_gradient_s, std::nullopt);
+        complete_unit(rank, layer);
         cursors_[rank].data.reset();
     }
 }
@@ -302,9 +303,17 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
         if (placed.compressed.encode_s > 0)
             ranks_[rank].gradients[layer] =
                 compute(rank, Phase::encode, layer, micro_batch, placed.compressed.encode_s, std::nullopt);
+        complete_unit(rank, layer);
         cursor.data = pass;
     }
     add_exchanges(stage, placed.exchanges.after_backward, layer, micro_batch);
+}
+
+void Passes::complete_unit(std::uint32_t rank, std::uint32_t layer) {
+    const Segment& unit = arrangement_.layers[layer].unit;
+    if (plan_.parallelism.sharding != Sharding::parameters || unit.first != layer) return;
+    std::vector<TaskId>& gradients = ranks_[rank].gradients;
+    std::fill(gradients.begin() + unit.first, gradients.begin() + unit.end, gradients[layer]);
 }
 
 void Passes::add_rounds(std::uint32_t rank, const std::vector<Round>& rounds, Phase phase, std::uint32_t layer,

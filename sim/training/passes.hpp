@@ -93,6 +93,9 @@ private:
                      std::uint32_t micro_batch, double chunk_s);
     TaskId add_exchange(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,
                         std::uint32_t micro_batch);
+    /// With weights that are gathered by unit, the gradients of a unit's layers are complete together, with those of
+    /// the first one, which are computed last. To be called after each layer's.
+    void complete_unit(std::uint32_t rank, std::uint32_t layer);
     /// Adds the rounds of a layer's core, after which the rank's data are ready.
     void add_rounds(std::uint32_t rank, const std::vector<Round>& rounds, Phase phase, std::uint32_t layer,
                     std::uint32_t micro_batch, double core_s);

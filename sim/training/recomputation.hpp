@@ -33,7 +33,7 @@ namespace syncline {
 
 enum class Recomputation { none, selective, operators, full };
 
-/// Consecutive layers that are computed again together: [first, end).
+/// Consecutive layers that are computed again together, or whose divided weights are gathered together: [first, end).
 struct Segment {
     std::uint32_t first = 0, end = 0;
     bool operator==(const Segment&) const = default;

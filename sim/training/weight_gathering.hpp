@@ -18,7 +18,9 @@
 /// for all of its weights. A unit is gathered from the moment at which the one before it begins to compute, and that
 /// one's predecessor is released: at most two units' weights are there at a time. This is PyTorch's FSDP with blocks as
 /// units, which limits itself to two gatherings (`limit_all_gathers`) and issues the next one before a unit computes,
-/// forward and backward (Y. Zhao et al., "PyTorch FSDP", PVLDB 16(12), 2023, sections 3.3 and 3.4).
+/// forward and backward (Y. Zhao et al., "PyTorch FSDP", PVLDB 16(12), 2023, sections 3.3 and 3.4). Both, and that of
+/// Megatron-Core (megatron/core/distributed/custom_fsdp/fully_sharded_data_parallel.py, _post_backward), exchange the
+/// gradients of a unit after the whole unit's backward pass: Passes::complete_unit().
 ///
 /// Left out: embedding and head of PyTorch's outermost unit, which stay gathered during an iteration; that a unit's
 /// weights are one message, not one for each layer and one for its experts.

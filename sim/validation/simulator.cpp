@@ -72,10 +72,10 @@ void Simulator::serve() {
         Simulation* const one = next();
         if (!one) break;
         engine();  // loaded once, for all processes
-        one->begun = true;
         const std::string name = std::to_string(++begun_);
-        running_[name] = one;
         pool_.start(name, [one] { return simulate(one->question); });
+        one->begun = true;
+        running_[name] = one;
     }
     for (const Ended& ended : pool_.ended(for_ever_s)) {
         Simulation& one = *running_.extract(ended.id).mapped();
@@ -115,16 +115,21 @@ std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
     return answers;
 }
 
-void Simulator::by_turns(std::size_t count, const std::function<void(std::size_t)>& work) {
+void Simulator::by_turns(std::size_t count, const std::function<void(std::size_t)>& work,
+                         const std::function<void(std::size_t)>& ended) {
+    if (count == 1) return work(0);
     std::list<Turn> turns;
     for (std::size_t i = 0; i < count; ++i) turns.emplace_back([&work, i] { work(i); });
     for (bool waits = true; waits;) {
+        std::size_t done = 0;
         waits = false;
         for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
             if (!turn->ended()) turn->resume();
             if (turn->error()) turns.erase(std::next(turn), turns.end());
             waits = waits || !turn->ended();
+            done += turn->ended();
         }
+        ended(done);
         if (waits) serve();
     }
     if (!turns.empty() && turns.back().error()) std::rethrow_exception(turns.back().error());

@@ -44,8 +44,9 @@ public:
 
     /// Runs work(0), …, work(count - 1), each in a turn of its own: while one waits for its answers, the others ask, so
     /// that no processor is idle while a calibration asks one question after the other. Of those that throw, the first
-    /// one's exception is thrown; the others may be cancelled.
-    void by_turns(std::size_t count, const std::function<void(std::size_t)>& work);
+    /// one's exception is thrown; the others may be cancelled. `ended` is called with the number that have ended.
+    void by_turns(std::size_t count, const std::function<void(std::size_t)>& work,
+                  const std::function<void(std::size_t)>& ended);
 
 private:
     using Key = std::tuple<std::string, std::string, std::uint64_t>;  ///< scenario, field and seed

@@ -50,7 +50,7 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
                           real(experts.shared * experts.shared_hidden) * share.part,
                           experts.gated};
     const bool fused = experts.fused_permutation;
-    // A sum of each token's K copies: one kernel, or each copy reads and writes it after it was cleared.
+    // One kernel adds up the K copies of a token; otherwise the sum is cleared, and each copy reads and writes it.
     const double summed = (fused ? sent : 3 * sent) + between;
     const Kernel weighted = moving("products with router weights", 2 * sent * width);
     std::vector<Kernel> result;

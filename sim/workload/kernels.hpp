@@ -59,7 +59,7 @@
 /// Dispatch, sum and their gradients are one kernel each, which moves everything once (Transformer Engine's
 /// permutations). Without Experts::fused_permutation they are PyTorch's operations (Megatron-Core's default,
 /// megatron/core/transformer/moe/moe_utils.py, permute and unpermute): the K results are multiplied by their router
-/// weights, then added to a cleared sum, which a result reads and writes (scatter_add); backward they are gathered,
+/// weights, then added to a cleared sum, which each result reads and writes (scatter_add); backward they are gathered,
 /// multiplied by the weights, and by the results for the weights' gradients, which are summed, and the gradients of
 /// the K copies are added to a cleared sum (index_add). That moves almost 12 times the K tokens more. Additions are
 /// counted as moved, although a cache may hold the sums; the weights themselves, which are few, are not.

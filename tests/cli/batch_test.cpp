@@ -186,7 +186,7 @@ TEST_CASE("batch: a task of a Slurm array is a shard, unless --shard is given") 
 TEST_CASE("batch: a point that hangs fails at its timeout, the others run, and it can be retried") {
     const LongBench bench;
     // The first point may take seconds under sanitizers, on a busy machine.
-    const std::string limit = fmt::format("{} s", 1.5 * patience);
+    const std::string limit = fmt::format("{} s", 3 * patience);
     const std::vector<std::string> hasty{"--timeout", limit, "--jobs", "2"};
     const Outcome outcome = run_program(bench.batch(hasty));
     CAPTURE(outcome.err);
@@ -255,7 +255,7 @@ TEST_CASE("batch: Ctrl-C keeps finished runs, reports the progress, and leaves n
     const To to = GENERATE(To::program, To::group);
     const int number = GENERATE(SIGINT, SIGTERM);
     Invocation batch = bench.batch({"--jobs", "2"});
-    batch.signal = Signal{number, 1.5 * patience, to};
+    batch.signal = Signal{number, 3 * patience, to};
     const Outcome outcome = run_program(batch);
     CAPTURE(outcome.err);
     CHECK(outcome.status == 130);

@@ -61,8 +61,7 @@ struct Invocation {
     std::optional<Signal> signal = {};
     Stdout out = Stdout::captured;
     Stderr err = Stderr::captured;
-    double limit_s =
-        20;  ///< times `patience`; if it takes longer, the test fails. Claims of speed are in scripts/bench
+    double limit_s = 20;  ///< times `patience`; a program that takes longer hangs, and the test fails
 };
 
 struct Outcome {

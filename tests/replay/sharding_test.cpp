@@ -136,45 +136,70 @@ TEST_CASE("sharded parameters take two allgathers and a reduce-scatter of each l
 
 TEST_CASE("sharded parameters: the layers of a transformer's block are gathered together, beside the block before") {
     std::mt19937 random(6);
+    using Way = std::pair<Overlap, DeviceQueues>;
     for (const std::int64_t ranks : {2, 3, 5}) {
         for (const std::size_t blocks : {1u, 2u, 5u}) {
+            World world = world_of(random, ranks, 2 * blocks + 2);
+            // Units: an embedding, blocks of two halves, a head.
+            std::vector<Segment> units{{0, 1}};
+            for (std::uint32_t i = 1; i + 1 < world.model.layers.size(); i += 2) {
+                world.model.layers[i].shape = Attention{.positions = 4, .width = 8};
+                world.model.layers[i + 1].shape = FeedForward{.positions = 4, .width = 8, .hidden = 8};
+                units.push_back({i, i + 2});
+            }
+            units.push_back({units.back().end, units.back().end + 1});
             for (const Recomputation recomputation : {Recomputation::none, Recomputation::full}) {
-                CAPTURE(ranks, blocks, static_cast<int>(recomputation));
-                World world = world_of(random, ranks, 2 * blocks + 2);
-                // Units: an embedding, blocks of two halves, a head.
-                std::vector<Segment> units{{0, 1}};
-                for (std::uint32_t i = 1; i + 1 < world.model.layers.size(); i += 2) {
-                    world.model.layers[i].shape = Attention{.positions = 4, .width = 8};
-                    world.model.layers[i + 1].shape = FeedForward{.positions = 4, .width = 8, .hidden = 8};
-                    units.push_back({i, i + 2});
-                }
-                units.push_back({units.back().end, units.back().end + 1});
-                Plan plan = plan_of(ranks, Sharding::parameters);
-                plan.recomputation = recomputation;
-                const Result result = simulate(lower(world.cluster, world.model, plan));
+                for (const auto& [overlap, queues] :
+                     {Way{Overlap::none, DeviceQueues::several}, Way{Overlap::wait_free, DeviceQueues::several},
+                      Way{Overlap::wait_free, DeviceQueues::one}}) {
+                    CAPTURE(ranks, blocks, static_cast<int>(recomputation), static_cast<int>(overlap),
+                            static_cast<int>(queues));
+                    Plan plan = plan_of(ranks, Sharding::parameters);
+                    plan.recomputation = recomputation;
+                    plan.overlap = overlap;
+                    plan.parallelism.device_queues = queues;
+                    const Result result = simulate(lower(world.cluster, world.model, plan));
 
-                const auto n = static_cast<double>(ranks);
-                double gathered_s = 0, computed_s = 0, before_s = 0, all_bytes = 0;
-                for (std::size_t pass = 0; pass < 2 * units.size(); ++pass) {
-                    const bool forward = pass < units.size();
-                    const Segment& unit = units[forward ? pass : 2 * units.size() - 1 - pass];
-                    gathered_s = std::max(gathered_s, before_s);
-                    before_s = computed_s;
-                    double compute_s = 0;
-                    for (std::uint32_t i = unit.first; i < unit.end; ++i) {
-                        gathered_s += star.ring_s(n, world.bytes(i));
-                        compute_s += forward ? world.forward_s[i] : world.backward_s[i];
-                        if (!forward && recomputation == Recomputation::full && unit.end - unit.first == 2)
-                            compute_s += world.forward_s[i];
+                    const auto n = static_cast<double>(ranks);
+                    const auto gather_s = [&](const Segment& unit) {
+                        double sum_s = 0;
+                        for (std::uint32_t i = unit.first; i < unit.end; ++i) sum_s += star.ring_s(n, world.bytes(i));
+                        return sum_s;
+                    };
+                    const auto reduce_s = [&](const Segment& unit) {
+                        double sum_s = gather_s(unit);
+                        for (std::uint32_t i = unit.first; i < unit.end; ++i)
+                            sum_s += (n - 1) / n * world.bytes(i) / 2e10;
+                        return sum_s;
+                    };
+                    const auto compute_s = [&](const Segment& unit, bool forward) {
+                        const bool again = recomputation == Recomputation::full && unit.end - unit.first == 2;
+                        double sum_s = 0;
+                        for (std::uint32_t i = unit.first; i < unit.end; ++i)
+                            sum_s +=
+                                forward ? world.forward_s[i] : world.backward_s[i] + (again ? world.forward_s[i] : 0);
+                        return sum_s;
+                    };
+                    double free_s = 0, computed_s = 0, before_s = 0, all_bytes = 0;
+                    for (std::size_t pass = 0; pass < 2 * units.size(); ++pass) {
+                        const bool forward = pass < units.size();
+                        const std::size_t at = forward ? pass : 2 * units.size() - 1 - pass;
+                        free_s = std::max(free_s, before_s) + gather_s(units[at]);
+                        double begin_s = std::max(computed_s, free_s);
+                        if (overlap != Overlap::none && pass > units.size()) {
+                            free_s = std::max(free_s, computed_s) + reduce_s(units[at + 1]);
+                            if (queues == DeviceQueues::one && at > 0) begin_s = std::max(begin_s, free_s);
+                        }
+                        before_s = computed_s;
+                        computed_s = begin_s + compute_s(units[at], forward);
                     }
-                    computed_s = std::max(computed_s, gathered_s) + compute_s;
+                    double end_s = std::max(free_s, computed_s);
+                    for (std::size_t i = 0; i < units.size(); ++i)
+                        if (i == 0 || overlap == Overlap::none) end_s += reduce_s(units[i]);
+                    for (std::size_t i = 0; i < world.model.layers.size(); ++i) all_bytes += world.bytes(i);
+                    CHECK(result.time.iteration_s == Approx(end_s).epsilon(1e-6));
+                    CHECK(static_cast<double>(result.bytes_sent) == 3 * (n - 1) * all_bytes);
                 }
-                for (std::size_t i = 0; i < world.model.layers.size(); ++i) {
-                    computed_s += star.ring_s(n, world.bytes(i)) + (n - 1) / n * world.bytes(i) / 2e10;
-                    all_bytes += world.bytes(i);
-                }
-                CHECK(result.time.iteration_s == Approx(computed_s).epsilon(1e-6));
-                CHECK(static_cast<double>(result.bytes_sent) == 3 * (n - 1) * all_bytes);
             }
         }
     }

@@ -116,10 +116,11 @@ TEST_CASE("accumulation: a rank adds up its part of the weights, and its shard i
             CHECK(shard[i] == Approx(alone[i] / n));
             CHECK(whole[i] == Approx(alone[i]));
         }
-        // Shards arrive with the buffer's elements: 3 of 4 additions of 3 · 4 bytes, in place of 4 of 2 + 2 · 4.
+        // Shards arrive with the buffer's elements: 3 of 4 additions of 3 · 4 bytes, in place of 4 of 2 + 2 · 4. Before
+        // that all gradients are converted, 2 + 4 bytes in every micro-batch.
         Model wide = model;
         wide.precision.gradients = shards.precision.gradients = 4;
         const std::vector<double> arrived = added_s(wide, shards);
-        for (std::size_t i = 0; i < alone.size(); ++i) CHECK(arrived[i] == Approx(2 * alone[i] / n));
+        for (std::size_t i = 0; i < alone.size(); ++i) CHECK(arrived[i] == Approx(alone[i] * (0.75 * 3 * 4 / n + 2 + 4) / (0.75 * 3 * 2)));
     }
 }
