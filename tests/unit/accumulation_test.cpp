@@ -121,6 +121,7 @@ TEST_CASE("accumulation: a rank adds up its part of the weights, and its shard i
         Model wide = model;
         wide.precision.gradients = shards.precision.gradients = 4;
         const std::vector<double> arrived = added_s(wide, shards);
-        for (std::size_t i = 0; i < alone.size(); ++i) CHECK(arrived[i] == Approx(alone[i] * (0.75 * 3 * 4 / n + 2 + 4) / (0.75 * 3 * 2)));
+        for (std::size_t i = 0; i < alone.size(); ++i)
+            CHECK(arrived[i] == Approx(alone[i] * (0.75 * 3 * 4 / n + 2 + 4) / (0.75 * 3 * 2)));
     }
 }
