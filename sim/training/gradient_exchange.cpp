@@ -154,7 +154,7 @@ void GradientExchange::order_beside_gatherings(const Ready& ready, const Arrival
 /// that waits for: see DeviceQueues.
 void GradientExchange::hold_up(std::size_t rank, const Gathering& gathering, TaskId before) {
     if (training_.plan.parallelism.device_queues != DeviceQueues::one || gathering.after == no_task) return;
-    TaskId behind = gathering.after + 1;
+    TaskId behind = gathering.after + 1;  // at the latest that of the gathered unit
     while (graph_.tasks()[behind].stream != passes_.ranks()[rank].compute) ++behind;
     graph_.depend(behind, before);
 }

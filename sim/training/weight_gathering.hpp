@@ -46,8 +46,8 @@ private:
     /// State of a rank.
     struct Cursor {
         StreamId stream = no_stream;
-        std::size_t begun = 0,
-                    begun_before = 0;  ///< computations before those of the current unit, and of the last one
+        std::size_t begun = 0;         ///< computations before those of the current unit ...
+        std::size_t begun_before = 0;  ///< ... and before those of the unit before it
     };
 
     TaskGraph& graph_;
