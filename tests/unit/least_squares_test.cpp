@@ -123,6 +123,47 @@ TEST_CASE("least squares: if rows ask for one side of a value only, the other is
     CHECK(*fit({{0.1, 100}}, model, {1}, {5}).unknowns[0].value == Approx(1.6).epsilon(1e-8));
 }
 
+TEST_CASE("least squares: one unknown with one row is found in a dozen trials, exactly, with a kink or a jump, too") {
+    int trials = 0;
+    const auto found = [&](const Model& model, double measured) {
+        trials = 0;
+        const Model counting = [&](const std::vector<double>& p, std::size_t row) {
+            ++trials;
+            return model(p, row);
+        };
+        const Fit fitted = fit({{0.4, 1.5}}, counting, {1}, {measured});
+        CHECK(fitted.converged);
+        CHECK(fitted.unknowns[0].ending == Ending::found);
+        return *fitted.unknowns[0].value;
+    };
+    const Model computation = [](const std::vector<double>& p, std::size_t) { return 3 / p[0] + 1; };
+    for (const double speed : {0.41, 0.7, 0.93, 1.2, 1.49}) {
+        CHECK(found(computation, 3 / speed + 1) == Approx(speed).epsilon(1e-9));
+        CHECK(trials <= 14);
+    }
+    // An exchange is hidden while the computation is slow.
+    const Model overlapped = [](const std::vector<double>& p, std::size_t) { return std::max(3 / p[0], 1 / p[0] + 3); };
+    for (const double speed : {0.5, 0.6, 1.0}) {
+        CHECK(found(overlapped, std::max(3 / speed, 1 / speed + 3)) == Approx(speed).epsilon(1e-9));
+        CHECK(trials <= 20);
+    }
+    // No speed gives 4.5: a slot of the network is missed, or not.
+    const Model slots = [](const std::vector<double>& p, std::size_t) { return 3 / p[0] + (p[0] < 0.9 ? 1 : 0); };
+    CHECK(found(slots, 3 / 0.9 + 0.5) == Approx(0.9).epsilon(1e-6));
+    CHECK(trials <= 60);
+}
+
+TEST_CASE("least squares: exceptions of a model with one unknown and one row are passed on") {
+    int calls = 0;
+    const auto breaks = [&](const std::vector<Trial>& trials) -> std::vector<std::vector<double>> {
+        if (++calls > 1) throw std::runtime_error("no route");  // past the bounds
+        REQUIRE(trials.size() == 2);
+        return {{-1}, {1}};
+    };
+    CHECK_THROWS_WITH(least_squares({any}, 1, breaks), "no route");
+    CHECK(calls == 2);
+}
+
 TEST_CASE("least squares: fewer rows than unknowns determine none of them") {
     const Fit found = fit({any, any}, line, {1, 1}, {2});
     for (const Solution& one : found.unknowns) {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace syncline::validation {
+
+/// Returns a function's values at several numbers, which may be computed concurrently.
+using Function = std::function<std::vector<double>(const std::vector<double>&)>;
+
+/// Finds where `function` is zero between two numbers, if its values at these have different signs, in a few
+/// evaluations (algorithm 748 of G. Alefeld, F. Potra and Y. Shi, ACM TOMS 21, 1995; in Boost.Math). Throws what
+/// `function` throws.
+std::optional<double> root(double least, double most, const Function& function);
+
+}  // namespace syncline::validation
