@@ -180,8 +180,8 @@ PartTime part_time(const Lowered& training, WireCosts& wires, std::uint32_t part
     result.gradients_left.resize(end - first);
     for (std::uint32_t i = end; i-- > first;) {
         const PlacedLayer& layer = arrangement.layers[i];
-        for (std::uint32_t again = layer.recompute_from.value_or(i + 1); again <= i; ++again)
-            backward.forward(arrangement.layers[again]);
+        const Segment again = arrangement.again_before(i);
+        for (std::uint32_t each = again.first; each < again.end; ++each) backward.forward(arrangement.layers[each]);
         if (!apart) {
             result.gradients_left[i - first] = backward.backward(layer);
             continue;

@@ -136,11 +136,6 @@ std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, con
 
 }  // namespace
 
-bool begins_segment(const Arrangement& arrangement, std::uint32_t layer) {
-    const PlacedLayer& placed = arrangement.layers[layer];
-    return !placed.recomputed || placed.unit.first == layer;
-}
-
 Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan) {
     const Parallelism& parallelism = plan.parallelism;
     Arrangement result;
@@ -189,13 +184,11 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         }
         const bool again = plan.recomputation == Recomputation::full;
         if (again || is_transformer(model))
-            for (const Segment& segment : segments(model, result.first_layer[part], result.first_layer[part + 1])) {
+            for (const Segment& segment : segments(model, result.first_layer[part], result.first_layer[part + 1]))
                 for (std::uint32_t i = segment.first; i < segment.end; ++i) {
                     result.layers[i].recomputed = again;
                     result.layers[i].unit = segment;
                 }
-                if (again) result.layers[segment.end - 1].recompute_from = segment.first;
-            }
         if (part + 2 == result.first_layer.size()) break;
         result.boundaries.push_back(exchanges.boundary(result.first_layer[part + 1], parallelism.algorithms));
     }

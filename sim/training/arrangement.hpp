@@ -120,13 +120,12 @@ struct PlacedLayer {
     double padded = 1;
     LayerTime time;           ///< for one micro-batch, on the slowest rank that has a part
     double recompute_s = 0;   ///< computed again before its backward pass: see Recomputation
-    bool recomputed = false;  ///< its whole forward pass is, with its exchanges, in a segment of layers ...
-    std::optional<std::uint32_t> recompute_from = {};  ///< ... of which this is the last layer, and this the first
-    std::uint64_t bytes = 0;                           ///< of the gradients of a rank that has a part ...
-    std::uint64_t weight_bytes = 0;                    ///< ... and of its weights, without its experts in `experts`
-    Grouping replicas;                                 ///< the ranks that hold the same weights ...
-    Grouping shards;                                   ///< ... and those among which Sharding divides their state
-    Segment unit = {};                                 ///< of layers whose divided weights are gathered together
+    bool recomputed = false;  ///< its whole forward pass is, with its exchanges, before the backward pass of `unit`
+    std::uint64_t bytes = 0;  ///< of the gradients of a rank that has a part ...
+    std::uint64_t weight_bytes = 0;  ///< ... and of its weights, without its experts in `experts`
+    Grouping replicas;               ///< the ranks that hold the same weights ...
+    Grouping shards;                 ///< ... and those among which Sharding divides their state
+    Segment unit = {};               ///< the layers whose divided weights are gathered together
     std::optional<PlacedExperts> experts;
     ChunkedProducts chunked = {};  ///< part of `time`
     Compressed compressed = {};    ///< its gradients in the exchange, with Plan::compression
@@ -164,15 +163,23 @@ struct Arrangement {
     /// First layer of each part of the model, followed by the number of layers.
     std::vector<std::uint32_t> first_layer;
     std::vector<Boundary> boundaries;  ///< after each part but the last
+
+    /// Returns whether no earlier layer is recomputed together with this one.
+    bool begins_segment(std::uint32_t layer) const {
+        return !layers[layer].recomputed || layers[layer].unit.first == layer;
+    }
+
+    /// Returns the layers whose whole forward pass is computed again just before the backward pass of this one.
+    Segment again_before(std::uint32_t layer) const {
+        const PlacedLayer& placed = layers[layer];
+        return placed.recomputed && placed.unit.end == layer + 1 ? placed.unit : Segment{};
+    }
 };
 
 /// Returns the groups of ranks that have the same shard.
 inline Grouping copies_of(const Grouping& replicas, const Grouping& shards) {
     return {replicas.size / shards.size, replicas.stride * shards.size};
 }
-
-/// Returns whether no earlier layer is recomputed together with this one.
-bool begins_segment(const Arrangement& arrangement, std::uint32_t layer);
 
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
 /// "layers", "sequence", "context", "experts", "experts.model", "activations", "sharding".

@@ -27,11 +27,12 @@ double input_copy_seconds(const Lowered& training) {
 /// Returns by layer the time of what is computed again just before its backward pass.
 std::vector<double> recompute_before(const Arrangement& arrangement) {
     std::vector<double> seconds;
-    for (const PlacedLayer& layer : arrangement.layers) {
+    for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
+        const PlacedLayer& layer = arrangement.layers[i];
         seconds.push_back(layer.recomputed ? 0 : layer.recompute_s);
-        if (!layer.recompute_from) continue;
-        const std::size_t end = seconds.size();
-        for (std::size_t i = *layer.recompute_from; i < end; ++i) seconds.back() += arrangement.layers[i].recompute_s;
+        const Segment again = arrangement.again_before(i);
+        for (std::uint32_t each = again.first; each < again.end; ++each)
+            seconds.back() += arrangement.layers[each].recompute_s;
     }
     return seconds;
 }

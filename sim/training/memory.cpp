@@ -48,10 +48,10 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
         else if (plan.recomputation == Recomputation::operators)
             kept = kept_by_operator(model, layer, placed.share, sequence_ranks, plan.saved);
         else if (placed.recomputed)
-            kept = begins_segment(arrangement, i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
+            kept = arrangement.begins_segment(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
         bytes.kept += kept;
         bytes.loss += loss_bytes(model, layer, placed.share, plan.saved);
-        segment = (begins_segment(arrangement, i) ? 0 : segment) + all - kept;
+        segment = (arrangement.begins_segment(i) ? 0 : segment) + all - kept;
         bytes.again = std::max(bytes.again, segment);
         // Scores are no inputs of products with weights.
         if (placed.recomputed || plan.recomputation == Recomputation::operators) bytes.all_again += all - kept;

@@ -136,9 +136,9 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
         if (sends && part < boundaries) return add_send(stage, part, slot.micro_batch, true);
     } else {
         for (std::uint32_t layer = end; layer-- > first;) {
-            if (const auto& from = arrangement_.layers[layer].recompute_from)
-                for (std::uint32_t again = *from; again <= layer; ++again)
-                    add_forward(stage, again, slot.micro_batch, Phase::recompute);
+            const Segment again = arrangement_.again_before(layer);
+            for (std::uint32_t each = again.first; each < again.end; ++each)
+                add_forward(stage, each, slot.micro_batch, Phase::recompute);
             if (slot.gradients == Gradients::inputs)
                 add_input_gradients(stage, layer, slot.micro_batch);
             else
