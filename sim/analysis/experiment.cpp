@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/analysis/host_bound.hpp"
+#include "sim/analysis/micro_batches.hpp"
 #include "sim/analysis/scaling.hpp"
 #include "sim/replay/symmetry.hpp"
 #include "sim/training/alike.hpp"
@@ -108,13 +109,23 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
 }
 
 ReplayedIteration replay_representatives(const Lowered& training, const Watch& watch) {
-    const Plan& plan = training.plan;
-    if (plan.fidelity != Fidelity::message && !training.cluster.native) {
-        TaskGraph graph = smallest_graph(training);
-        if (graph.images() == 1 || choose_fidelity(plan.fidelity, training.cluster, graph, false).folds)
-            return replay_iteration(training, std::move(graph), watch);
-    }
-    return replay_iteration(training, watch);
+    const Fidelity fidelity = training.plan.fidelity;
+    if (fidelity == Fidelity::message || training.cluster.native) return replay_iteration(training, watch);
+    const auto replay_smallest = [&](const Lowered& some) {
+        return replay_iteration(some, smallest_graph(some), watch);
+    };
+    if (fidelity == Fidelity::folded)
+        if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_smallest))
+            return std::move(*folded);
+    TaskGraph graph = smallest_graph(training);
+    FidelityChoice choice = choose_fidelity(fidelity, training.cluster, graph, false);
+    if (!choice.folds && graph.images() > 1) return replay_iteration(training, watch);
+    if (choice.folds && fidelity == Fidelity::automatic)
+        if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_smallest)) {
+            folded->folded.choice = std::move(choice);
+            return std::move(*folded);
+        }
+    return replay_iteration(training, std::move(graph), watch);
 }
 
 Result simulate(const Lowered& training, const Watch& watch) {

@@ -87,8 +87,9 @@ ReplayedIteration replay_iteration(const Lowered& training, const Watch& watch =
 ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, const Watch& watch = {},
                                    const ReplayOptions& recorded = {});
 
-/// Does the same where only times and counts are of interest: if replicas are alike and the plan may be folded, only
-/// the ranks that stand for the others are built (alike.hpp), and the graph has no other streams.
+/// Does the same where only times and counts are of interest. If the plan may be folded, fewer micro-batches are
+/// replayed (micro_batches.hpp), and of replicas that are alike only the ranks that stand for the others are built
+/// (alike.hpp): the graph has no other streams.
 ReplayedIteration replay_representatives(const Lowered& training, const Watch& watch = {});
 
 /// Returns the result of a replay of `training`. Also simulates the reference on one rank, for the scaling efficiency.

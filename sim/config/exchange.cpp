@@ -58,8 +58,8 @@ void describe_channels(Fields& fields, std::optional<std::int64_t>& channels) {
 
 void describe(Fields& fields, Fidelity& fidelity) {
     fields.one_of({"fidelity",
-                   "Level of detail: every message is simulated (`message`), repeated steps are simulated once and "
-                   "extrapolated (`folded`), or they are folded only above 1,000,000 messages (`auto`)."},
+                   "Level of detail: every message is simulated (`message`), what repeats is simulated once and "
+                   "extrapolated (`folded`), or that is done only above 1,000,000 messages (`auto`)."},
                   fidelity,
                   {{"message", Fidelity::message}, {"folded", Fidelity::folded}, {"auto", Fidelity::automatic}});
 }

@@ -25,6 +25,8 @@ std::string what(const Folded& folded) {
     if (folded.iterations_folded > 0)
         text += fmt::format("{}{} identical iteration{}", text.empty() ? "" : ", and ", folded.iterations_folded,
                             folded.iterations_folded == 1 ? "" : "s");
+    if (folded.micro_batches_folded > 0)
+        text += fmt::format("{}{} identical micro-batches", text.empty() ? "" : ", and ", folded.micro_batches_folded);
     if (folded.images > 1) text += fmt::format(" (each simulated rank stands for {} that are alike)", folded.images);
     if (text.empty()) return fmt::format("none of {} messages: no step repeats undisturbed", messages);
     return fmt::format("{}; error at most {}", text, text::seconds(folded.error_s));

@@ -401,6 +401,9 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("iterations_folded", Unit::number,
                  "iterations that were not simulated because they repeat the one before", 53,
                  [](const Result& r) { return r.folded.iterations_folded; })
+            .add("micro_batches_folded", Unit::number,
+                 "micro-batches of an iteration that were not simulated because they repeat those before", 104,
+                 [](const Result& r) { return r.folded.micro_batches_folded; })
             .all();
     return table;
 }

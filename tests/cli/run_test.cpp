@@ -116,6 +116,7 @@ TEST_CASE("run: JSON is one object with the documented fields") {
                                                     "messages_folded",
                                                     "folding_error_s",
                                                     "iterations_folded",
+                                                    "micro_batches_folded",
                                                     "bytes_sent",
                                                     "gradient_bytes",
                                                     "closed_form",

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 
 #include "sim/analysis/experiment.hpp"
@@ -14,6 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
 #include "tests/replay/random_plans.hpp"
+#include "tests/replay/same_result.hpp"
 #include "tests/replay/split_worlds.hpp"
 
 // Compares simulations of one of several equal images with those of all processes.
@@ -60,30 +60,6 @@ Pairs both(const Cluster& cluster, const Model& model, Plan plan) {
     plan.fidelity = Fidelity::folded;
     const Lowered training = lower(cluster, model, plan);
     return {std::move(all), replay_iteration(training), replay_representatives(training)};
-}
-
-std::map<std::string, std::uint64_t> bytes_by_link(const Timeline& timeline) {
-    std::map<std::string, std::uint64_t> bytes;
-    for (const LinkUse& link : timeline.links) bytes[link.name] = link.bytes;
-    return bytes;
-}
-
-/// Checks everything that a result has of two replays of the same training.
-void check_same_result(const ReplayedIteration& one, const ReplayedIteration& other) {
-    CHECK(other.timeline.messages == one.timeline.messages);
-    CHECK(other.timeline.bytes_sent == one.timeline.bytes_sent);
-    CHECK(other.timeline.sent_by == one.timeline.sent_by);
-    CHECK(other.timeline.received_by == one.timeline.received_by);
-    CHECK(bytes_by_link(other.timeline) == bytes_by_link(one.timeline));
-    const auto near = [&](double seconds) { return Approx(seconds).epsilon(1e-9).margin(1e-9 * one.time.iteration_s); };
-    CHECK(other.time.iteration_s == near(one.time.iteration_s));
-    CHECK(other.time.compute_s == near(one.time.compute_s));
-    CHECK(other.time.communication_s == near(one.time.communication_s));
-    CHECK(other.time.exposed_communication_s == near(one.time.exposed_communication_s));
-    CHECK(other.time.waiting_s == near(one.time.waiting_s));
-    CHECK(other.time.idle_s == near(one.time.idle_s));
-    REQUIRE(other.time.pipeline_bubble.has_value() == one.time.pipeline_bubble.has_value());
-    if (one.time.pipeline_bubble) CHECK(*other.time.pipeline_bubble == Approx(*one.time.pipeline_bubble).margin(1e-9));
 }
 
 /// Checks times of all tasks, bytes of all processes and links, and numbers of messages.

@@ -173,7 +173,7 @@ TEST_CASE("fields: columns of CSV keep their order", "[fields]") {
           "parallelism_sequence,parallelism_ranges,choice_of,best,pipeline_bubble,nodes,samples,device_time_s,cost,"
           "cost_per_million_samples,fidelity,messages_simulated,messages_folded,folding_error_s,iterations_folded,"
           "waiting_time_s,idle_time_s,scaling,model_flops_utilisation,hardware_flops_utilisation,tflops_per_device,"
-          "tokens_per_s,model_flops,tokens_per_s_per_device,notes");
+          "tokens_per_s,model_flops,tokens_per_s_per_device,micro_batches_folded,notes");
     Report whole = report();
     whole.results.push_back(whole.results.front());
     whole.results.front().repeated = Spread{2, 1, 1, 1, 1};
