@@ -111,21 +111,23 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
 ReplayedIteration replay_representatives(const Lowered& training, const Watch& watch) {
     const Fidelity fidelity = training.plan.fidelity;
     if (fidelity == Fidelity::message || training.cluster.native) return replay_iteration(training, watch);
-    const auto replay_smallest = [&](const Lowered& some) {
-        return replay_iteration(some, smallest_graph(some), watch);
+    const auto choice_of = [&](const TaskGraph& graph) { return choose_fidelity(fidelity, training.cluster, graph); };
+    // A graph of representatives can only be folded.
+    const auto replay_graph = [&](const Lowered& some, TaskGraph graph) {
+        if (graph.images() > 1 && !choice_of(graph).folds) return replay_iteration(some, watch);
+        return replay_iteration(some, std::move(graph), watch);
     };
+    const auto replay_fewer = [&](const Lowered& some) { return replay_graph(some, smallest_graph(some)); };
     if (fidelity == Fidelity::folded)
-        if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_smallest))
+        if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_fewer))
             return std::move(*folded);
     TaskGraph graph = smallest_graph(training);
-    FidelityChoice choice = choose_fidelity(fidelity, training.cluster, graph, false);
-    if (!choice.folds && graph.images() > 1) return replay_iteration(training, watch);
-    if (choice.folds && fidelity == Fidelity::automatic)
-        if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_smallest)) {
+    if (FidelityChoice choice = choice_of(graph); choice.folds && fidelity == Fidelity::automatic)
+        if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_fewer)) {
             folded->folded.choice = std::move(choice);
             return std::move(*folded);
         }
-    return replay_iteration(training, std::move(graph), watch);
+    return replay_graph(training, std::move(graph));
 }
 
 Result simulate(const Lowered& training, const Watch& watch) {

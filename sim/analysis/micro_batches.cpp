@@ -4,27 +4,36 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <vector>
 
 namespace syncline {
 
 namespace {
 
-constexpr double negligible = 1e-9;  // of an iteration
+constexpr double negligible = 1e-11;  // as a part of an iteration
+constexpr double instant_s = 2e-12;   // events of a picosecond are simulated as one: see event_simulator.hpp
 
-/// Two numbers of micro-batches that stand for more: one, and a period more.
+/// The numbers of micro-batches of two replays: `fewer`, and a period more.
 struct Sizes {
     std::int64_t fewer, period;
 
     std::int64_t more() const { return fewer + period; }
-    std::int64_t both() const { return fewer + more(); }
+    std::int64_t together() const { return fewer + more(); }
 };
 
-/// Returns the smallest numbers with which micro-batches may repeat: as many as fill a pipeline and empty it.
-Sizes least_sizes(const Pipeline& pipeline) {
+/// Returns the numbers to try, in order: the least with which a pipeline is full for some periods (chosen), and ever
+/// larger ones, with as many micro-batches in a period as there are stages. All are a whole number of periods less than
+/// `all`, and have at most two thirds of them together.
+std::vector<Sizes> tries(const Pipeline& pipeline, std::int64_t all) {
     const std::int64_t stages = pipeline.stages;
-    if (stages == 1) return {2, 1};
-    if (pipeline.schedule == PipelineSchedule::interleaved) return {3 * stages, stages};
-    return {2 * stages + 2, 1};
+    const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved && stages > 1;
+    std::vector<Sizes> sizes{{stages == 1 ? 3 : interleaved ? 3 * stages : 2 * stages + 2, interleaved ? stages : 1}};
+    for (std::int64_t replayed = 0; 3 * (replayed += sizes.back().together()) <= 2 * all;) {
+        const std::int64_t fewer = 2 * sizes.back().fewer;
+        sizes.push_back({fewer + (all - fewer) % stages, stages});
+    }
+    sizes.pop_back();
+    return sizes;
 }
 
 bool may_repeat(const Lowered& training) {
@@ -33,82 +42,119 @@ bool may_repeat(const Lowered& training) {
     return training.window == 1 && !plan.noise.varies() && pipeline.schedule != PipelineSchedule::gpipe;
 }
 
-/// Returns the training with another number of the same micro-batches: what is spread over all of them stays as it is.
+/// Returns the training with another number of the same micro-batches. A pass keeps the mean time that it has with all
+/// of them, which contains a part of what happens once less than there are micro-batches (accumulation.hpp).
 Lowered with_micro_batches(Lowered training, std::int64_t count) {
-    training.plan.fidelity = Fidelity::folded;  // of the whole, though these may have few messages
     training.plan.parallelism.pipeline.micro_batches = count;
     training.arrangement.micro_batches = static_cast<std::uint32_t>(count);
     return training;
 }
 
-/// Compares the measured iterations of two replays, each from its start.
+/// Compares two replays, iteration by iteration, each from its start.
 class Comparison {
 public:
-    Comparison(const ReplayedIteration& fewer, const ReplayedIteration& more)
-        : fewer_(fewer),
-          more_(more),
-          period_s_(more.time.iteration_s - fewer.time.iteration_s),
-          close_s_(negligible * more.time.iteration_s),
-          start_of_fewer_s_(start_s(fewer)),
-          start_of_more_s_(start_s(more)) {}
+    Comparison(const ReplayedIteration& fewer, const ReplayedIteration& more) : fewer_(fewer), more_(more) {}
 
-    bool inserts_a_period() const {
-        const std::vector<Stream>& streams = fewer_.graph.streams();
-        if (!steady(fewer_) || !steady(more_) || last_rank(fewer_) != last_rank(more_) ||
-            !std::ranges::equal(streams, more_.graph.streams(), same_stream))
-            return false;
+    bool inserts_a_period() {
+        if (!comparable()) return false;
+        const std::size_t count = fewer_.timeline.recorded.size();
+        // The iteration before the first recorded one is unknown, unless the simulation begins there.
+        for (std::size_t iteration = fewer_.measured + 1 == count ? 0 : 1; iteration < count; ++iteration) {
+            begin(iteration);
+            if (!inserts_a_period_here()) return false;
+        }
+        return fewer_.measured == 0 || (in_step(fewer_) && in_step(more_));
+    }
+
+private:
+    /// A time in an iteration is counted from `start_s`.
+    struct Side {
+        const ReplayedIteration* replayed;
+        std::size_t iteration;
+        double start_s, end_s;
+
+        Interval time_of(TaskId task) const {
+            const Interval& time = replayed->timeline.recorded[iteration][task];
+            return {time.start_s - start_s, time.end_s - start_s};
+        }
+    };
+
+    static bool same_stream(const Stream& a, const Stream& b) { return a.process == b.process && a.kind == b.kind; }
+
+    static TaskId last(const ReplayedIteration& replayed) { return last_update(replayed.graph, replayed.timeline); }
+
+    static ProcessId last_rank(const ReplayedIteration& replayed) {
+        return replayed.graph.streams()[replayed.graph.tasks()[last(replayed)].stream].process;
+    }
+
+    /// Clocks and orders on which ranks agree depend on the time since the start.
+    static bool free_of_clocks(const TaskGraph& graph) {
+        return graph.queues().empty() &&
+               std::ranges::none_of(graph.tasks(), [](const Task& task) { return task.tick_s > 0; });
+    }
+
+    bool comparable() const {
+        return fewer_.timeline.recorded.size() == more_.timeline.recorded.size() && fewer_.time.drift <= negligible &&
+               more_.time.drift <= negligible && free_of_clocks(fewer_.graph) &&
+               last_rank(fewer_) == last_rank(more_) &&
+               std::ranges::equal(fewer_.graph.streams(), more_.graph.streams(), same_stream);
+    }
+
+    /// Returns whether the measured iteration takes all ranks the same time.
+    static bool in_step(const ReplayedIteration& replayed) {
+        for (TaskId task = 0; task < replayed.graph.tasks().size(); ++task) {
+            if (replayed.graph.tasks()[task].phase != Phase::update) continue;
+            const Interval window = window_of(replayed.timeline, task, 1);
+            if (std::abs(window.end_s - window.start_s - replayed.time.iteration_s) >
+                negligible * replayed.time.iteration_s)
+                return false;
+        }
+        return true;
+    }
+
+    static Side side(const ReplayedIteration& replayed, std::size_t iteration) {
+        const TaskId update = last(replayed);
+        const auto& recorded = replayed.timeline.recorded;
+        return {&replayed, iteration, iteration == 0 ? 0 : recorded[iteration - 1][update].end_s,
+                recorded[iteration][update].end_s};
+    }
+
+    void begin(std::size_t iteration) {
+        few_ = side(fewer_, iteration);
+        many_ = side(more_, iteration);
+        period_s_ = (many_.end_s - many_.start_s) - (few_.end_s - few_.start_s);
+        close_s_ = negligible * (many_.end_s - many_.start_s) + instant_s;
+    }
+
+    bool inserts_a_period_here() const {
         // The times at which the first task begins and the last one ends that have no counterpart.
         double begins_s = std::numeric_limits<double>::infinity(), ended_s = -begins_s;
-        for (StreamId stream = 0; stream < streams.size(); ++stream) {
+        for (StreamId stream = 0; stream < fewer_.graph.streams().size(); ++stream) {
             const std::span<const TaskId> few = fewer_.graph.tasks_of(stream), many = more_.graph.tasks_of(stream);
             if (many.size() < few.size()) return false;
             const std::size_t added = many.size() - few.size();
             for (std::size_t i = 0; i < many.size(); ++i) {
-                const Interval time = time_of(more_, many[i], start_of_more_s_);
+                const Interval time = many_.time_of(many[i]);
                 if (i >= few.size() || !corresponds(few[i], many[i], 0)) {
                     begins_s = std::min(begins_s, time.start_s);
-                    if (i < few.size())
-                        begins_s = std::min(begins_s, time_of(fewer_, few[i], start_of_fewer_s_).start_s);
+                    if (i < few.size()) begins_s = std::min(begins_s, few_.time_of(few[i]).start_s);
                 }
                 if (i < added || !corresponds(few[i - added], many[i], period_s_)) {
                     ended_s = std::max(ended_s, time.end_s - period_s_);
-                    if (i >= added)
-                        ended_s = std::max(ended_s, time_of(fewer_, few[i - added], start_of_fewer_s_).end_s);
+                    if (i >= added) ended_s = std::max(ended_s, few_.time_of(few[i - added]).end_s);
                 }
             }
         }
-        return ended_s <= begins_s;
-    }
-
-private:
-    static bool same_stream(const Stream& a, const Stream& b) { return a.process == b.process && a.kind == b.kind; }
-
-    /// A period that follows one of another length, a clock, or an agreed order may come out differently.
-    static bool steady(const ReplayedIteration& replayed) {
-        return replayed.time.drift <= negligible && replayed.graph.queues().empty() &&
-               std::ranges::none_of(replayed.graph.tasks(), [](const Task& task) { return task.tick_s > 0; });
-    }
-
-    static ProcessId last_rank(const ReplayedIteration& replayed) {
-        return replayed.graph.streams()[replayed.graph.tasks()[last_update(replayed.graph, replayed.timeline)].stream]
-            .process;
-    }
-
-    static double start_s(const ReplayedIteration& replayed) {
-        return window_of(replayed.timeline, last_update(replayed.graph, replayed.timeline), 1).start_s;
-    }
-
-    /// Returns a task's time since the start of the measured iteration.
-    static Interval time_of(const ReplayedIteration& replayed, TaskId task, double start_s) {
-        const Interval& time = replayed.timeline.measured()[task];
-        return {time.start_s - start_s, time.end_s - start_s};
+        return ended_s + period_s_ <= begins_s + close_s_;
     }
 
     bool same_exchange(const Task& a, const Task& b) const {
         if (a.exchange == Task::no_exchange || b.exchange == Task::no_exchange) return a.exchange == b.exchange;
         const Exchange& few = fewer_.graph.exchange(a.exchange);
         const Exchange& many = more_.graph.exchange(b.exchange);
-        return few.bytes == many.bytes && few.channel == many.channel && few.kind == many.kind && a.member == b.member;
+        const std::span<const ProcessId> here = fewer_.graph.group(few.group), there = more_.graph.group(many.group);
+        return few.bytes == many.bytes && few.channel == many.channel && few.kind == many.kind &&
+               a.member == b.member && here.size() == there.size() && here.front() == there.front();
     }
 
     /// Returns whether a task of the shorter replay is one of the longer, which is so much later there.
@@ -117,18 +163,18 @@ private:
         const Task& b = more_.graph.tasks()[many];
         if (a.phase != b.phase || a.subject != b.subject || a.seconds != b.seconds || !same_exchange(a, b))
             return false;
-        const Interval here = time_of(fewer_, few, start_of_fewer_s_);
-        const Interval there = time_of(more_, many, start_of_more_s_);
+        const Interval here = few_.time_of(few), there = many_.time_of(many);
         return std::abs(here.start_s + later_s - there.start_s) <= close_s_ &&
                std::abs(here.end_s + later_s - there.end_s) <= close_s_;
     }
 
     const ReplayedIteration& fewer_;
     const ReplayedIteration& more_;
-    const double period_s_, close_s_, start_of_fewer_s_, start_of_more_s_;
+    Side few_ = {}, many_ = {};
+    double period_s_ = 0, close_s_ = 0;
 };
 
-/// Continues what two replays show by `periods` more.
+/// Adds further periods to what two replays show, of which the longer one has a period more.
 class Continued {
 public:
     explicit Continued(std::int64_t periods) : periods_(periods) {}
@@ -137,11 +183,11 @@ public:
     std::uint64_t operator()(std::uint64_t fewer, std::uint64_t more) const {
         return more + static_cast<std::uint64_t>(periods_) * (more - fewer);
     }
-    void all(const std::vector<std::uint64_t>& fewer, std::vector<std::uint64_t>& more) const {
+    void each(const std::vector<std::uint64_t>& fewer, std::vector<std::uint64_t>& more) const {
         for (std::size_t i = 0; i < more.size(); ++i) more[i] = (*this)(fewer[i], more[i]);
     }
 
-    void time(const Breakdown& fewer, Breakdown& more) const {
+    void times(const Breakdown& fewer, Breakdown& more) const {
         if (more.pipeline_bubble) {
             const double idle_s =
                 (*this)(*fewer.pipeline_bubble * fewer.iteration_s, *more.pipeline_bubble * more.iteration_s);
@@ -153,14 +199,15 @@ public:
             more.*seconds = (*this)(fewer.*seconds, more.*seconds);
     }
 
+    /// The longer replay stands for all: what it simulated is what counts as simulated.
     void counts(const Timeline& fewer, Timeline& more) const {
-        const std::uint64_t simulated = fewer.messages - fewer.messages_folded + more.messages - more.messages_folded;
+        const std::uint64_t simulated = more.messages - more.messages_folded;
         more.messages = (*this)(fewer.messages, more.messages);
         more.messages_folded = more.messages - simulated;
         more.bytes_sent = (*this)(fewer.bytes_sent, more.bytes_sent);
         more.folding_error_s = (*this)(std::min(fewer.folding_error_s, more.folding_error_s), more.folding_error_s);
-        all(fewer.sent_by, more.sent_by);
-        all(fewer.received_by, more.received_by);
+        each(fewer.sent_by, more.sent_by);
+        each(fewer.received_by, more.received_by);
         for (std::size_t i = 0; i < more.links.size(); ++i)
             more.links[i].bytes = (*this)(fewer.links[i].bytes, more.links[i].bytes);
     }
@@ -173,23 +220,32 @@ bool same_links(const Timeline& fewer, const Timeline& more) {
     return std::ranges::equal(fewer.links, more.links, {}, &LinkUse::name, &LinkUse::name);
 }
 
+/// Returns the place of the link with the highest utilisation, the first of several.
+std::size_t busiest_link(const Timeline& timeline) {
+    const auto busier = [](const LinkUse& a, const LinkUse& b) {
+        return static_cast<double>(a.bytes) * b.bandwidth_Bps < static_cast<double>(b.bytes) * a.bandwidth_Bps;
+    };
+    return static_cast<std::size_t>(std::ranges::max_element(timeline.links, busier) - timeline.links.begin());
+}
+
 }  // namespace
 
 std::optional<ReplayedIteration> fold_micro_batches(const Lowered& training,
                                                     const std::function<ReplayedIteration(const Lowered&)>& replay) {
     if (!may_repeat(training)) return std::nullopt;
     const std::int64_t all = training.plan.parallelism.pipeline.micro_batches;
-    std::int64_t replayed = 0;
-    for (Sizes sizes = least_sizes(training.plan.parallelism.pipeline); 3 * (replayed + sizes.both()) <= 2 * all;
-         sizes.fewer *= 2) {
-        replayed += sizes.both();
+    for (const Sizes& sizes : tries(training.plan.parallelism.pipeline, all)) {
         const ReplayedIteration fewer = replay(with_micro_batches(training, sizes.fewer));
-        if (!fewer.folded.choice.folds) return std::nullopt;
+        if (fewer.folded.choice.asked == Fidelity::folded && !fewer.folded.choice.folds) return std::nullopt;
         ReplayedIteration more = replay(with_micro_batches(training, sizes.more()));
         if (!Comparison(fewer, more).inserts_a_period() || !same_links(fewer.timeline, more.timeline)) continue;
         const Continued continued((all - sizes.more()) / sizes.period);
-        continued.time(fewer.time, more.time);
+        const std::size_t busiest = busiest_link(more.timeline);
         continued.counts(fewer.timeline, more.timeline);
+        // The ways that a link leaves unused are known of the busiest one, for the traffic of the longer replay.
+        if (busiest_link(more.timeline) != busiest)
+            for (LinkUse& link : more.timeline.links) link.unused_ways = 0;
+        continued.times(fewer.time, more.time);
         more.folded = folded_of(std::move(more.folded.choice), more.timeline);
         more.folded.micro_batches_folded = static_cast<std::uint32_t>(all - sizes.more());
         return more;

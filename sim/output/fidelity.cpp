@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "sim/output/text.hpp"
 
 namespace syncline {
@@ -20,13 +23,15 @@ std::string lines(const AnyReport& report) {
 /// Returns for example "4194304 of 4198400 messages, and 3 identical iterations; error at most 1 us".
 std::string what(const Folded& folded) {
     const std::uint64_t messages = folded.messages_simulated + folded.messages_folded;
-    std::string text;
-    if (folded.messages_folded > 0) text = fmt::format("{} of {} messages", folded.messages_folded, messages);
+    std::vector<std::string> parts;
+    if (folded.messages_folded > 0) parts.push_back(fmt::format("{} of {} messages", folded.messages_folded, messages));
     if (folded.iterations_folded > 0)
-        text += fmt::format("{}{} identical iteration{}", text.empty() ? "" : ", and ", folded.iterations_folded,
-                            folded.iterations_folded == 1 ? "" : "s");
+        parts.push_back(fmt::format("{} identical iteration{}", folded.iterations_folded,
+                                    folded.iterations_folded == 1 ? "" : "s"));
     if (folded.micro_batches_folded > 0)
-        text += fmt::format("{}{} identical micro-batches", text.empty() ? "" : ", and ", folded.micro_batches_folded);
+        parts.push_back(fmt::format("{} identical micro-batches", folded.micro_batches_folded));
+    if (parts.size() > 1) parts.back() = "and " + parts.back();
+    std::string text = fmt::format("{}", fmt::join(parts, ", "));
     if (folded.images > 1) text += fmt::format(" (each simulated rank stands for {} that are alike)", folded.images);
     if (text.empty()) return fmt::format("none of {} messages: no step repeats undisturbed", messages);
     return fmt::format("{}; error at most {}", text, text::seconds(folded.error_s));

@@ -73,7 +73,7 @@ TEST_CASE("micro-batches that repeat are simulated with few of them, whatever th
         const std::int64_t replicas = chance.of<std::int64_t>({1, 2, 4});
         Plan plan = pipeline_of(stages, rows * replicas, 24 * (1 + chance.below(3)));
         plan.batch_per_rank *= 1 + chance.below(2);
-        plan.iterations = chance.of<std::int64_t>({1, 1, 3});
+        plan.iterations = chance.of<std::int64_t>({1, 1, 2, 3});
         Parallelism& parallelism = plan.parallelism;
         Pipeline& pipeline = parallelism.pipeline;
         parallelism.layout.rows = rows;
@@ -86,6 +86,13 @@ TEST_CASE("micro-batches that repeat are simulated with few of them, whatever th
         plan.recomputation = chance.of<Recomputation>({Recomputation::none, Recomputation::full});
         plan.overlap = chance.of<Overlap>({Overlap::none, Overlap::wait_free});
         plan.fusion.threshold_bytes = chance.of<double>({0, 2000});
+        if (stages == 1)
+            parallelism.gradient_sync =
+                chance.of<GradientSync>({GradientSync::automatic, GradientSync::each_micro_batch});
+        if (chance.below(3) == 0) {
+            plan.noise.stragglers.ranks = {chance.below(static_cast<std::uint32_t>(plan.ranks))};
+            plan.noise.stragglers.slowdown = chance.of<double>({1.01, 1.3});
+        }
         const double bandwidth_Bps = chance.of<double>({1e6, 3e7, 1e9});
         INFO(fmt::format(
             "world {}: {} stages of {} rows and {} replicas, {} micro-batches, schedule {}, transfers {}, "
@@ -98,10 +105,11 @@ TEST_CASE("micro-batches that repeat are simulated with few of them, whatever th
         const ReplayedIteration some = folded(cluster, model, plan);
         check_same_result(message_by_message(cluster, model, plan), some);
         CHECK(some.folded.messages_simulated + some.folded.messages_folded == some.timeline.messages);
+        CHECK(some.folded.messages_folded <= some.timeline.messages);
         folds += some.folded.micro_batches_folded > 0;
     }
     WARN(fmt::format("{} of {} worlds have folded micro-batches", folds, worlds));
-    CHECK(folds > worlds / 2);
+    CHECK(folds > worlds / 3);
 }
 
 TEST_CASE("micro-batches of random plans are folded within the bound of folding") {
@@ -132,14 +140,14 @@ TEST_CASE("micro-batches: a pipeline with a thousand of them takes the textbook'
     constexpr std::int64_t stages = 4, micro_batches = 1000;
     Chance chance(3);
     const Model model = layers_of(chance, stages);
-    Cluster cluster = star_cluster(stages, 1e15, 0);
+    Cluster cluster = star_cluster(stages, 1e30, 0);
     cluster.device.flops_per_s = 2e9;
     cluster.device.memory_Bps = 1e30;
     const auto time = [&](std::int64_t count) {
         Plan plan = pipeline_of(stages, 1, count);
         plan.parallelism.pipeline.layers = {1, 1, 1, 1};
         const ReplayedIteration replayed = folded(cluster, model, plan);
-        CHECK((replayed.folded.micro_batches_folded > 900) == (count == micro_batches));
+        CHECK((replayed.folded.micro_batches_folded > micro_batches / 2) == (count == micro_batches));
         return replayed.time;
     };
     // Without transfers the first micro-batch takes the time of all stages, and each further one that of the slowest.

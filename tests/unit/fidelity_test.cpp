@@ -132,7 +132,7 @@ TEST_CASE("results say what was folded if the plan asks for folding") {
 
     folded.micro_batches_folded = 49;
     CHECK_THAT(text::folded(folded),
-               ContainsSubstring(" messages, and 3 identical iterations, and 49 identical micro-batches; error"));
+               ContainsSubstring(" messages, 3 identical iterations, and 49 identical micro-batches; error"));
 
     CHECK_THAT(text::folded({{Fidelity::folded, true, ""}, 24, 0, 0, 1}),
                ContainsSubstring("folded: 1 identical iteration; error at most 0"));

@@ -177,9 +177,12 @@ TEST_CASE("fields: columns of CSV keep their order", "[fields]") {
     Report whole = report();
     whole.results.push_back(whole.results.front());
     whole.results.front().repeated = Spread{2, 1, 1, 1, 1};
-    CHECK(head(to_csv(whole)) == head(to_csv(report())).substr(0, head(to_csv(report())).size() - 5) +
+    const std::string one = head(to_csv(report())), last = "micro_batches_folded,notes";
+    REQUIRE(one.ends_with(last));
+    CHECK(head(to_csv(whole)) == one.substr(0, one.size() - last.size()) +
                                      "repeats,iteration_time_mean_s,iteration_time_median_s,iteration_time_p05_s,"
-                                     "iteration_time_p95_s,notes");
+                                     "iteration_time_p95_s," +
+                                     last);
     CHECK(head(to_csv(CollectiveResult{})) ==
           "operation,algorithm,ranks,bytes,completion_time_s,closed_form_s,messages,bytes_sent,"
           "algorithm_bandwidth_Bps,bus_bandwidth_Bps,most_bytes_sent_by_rank,overlay,fabric,most_used_link,"
