@@ -122,11 +122,12 @@ ReplayedIteration replay_representatives(const Lowered& training, const Watch& w
         if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_fewer))
             return std::move(*folded);
     TaskGraph graph = smallest_graph(training);
-    if (FidelityChoice choice = choice_of(graph); choice.folds && fidelity == Fidelity::automatic)
-        if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_fewer)) {
-            folded->folded.choice = std::move(choice);
-            return std::move(*folded);
-        }
+    if (fidelity == Fidelity::automatic)
+        if (FidelityChoice choice = choice_of(graph); choice.folds)
+            if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_fewer)) {
+                folded->folded.choice = std::move(choice);
+                return std::move(*folded);
+            }
     return replay_graph(training, std::move(graph));
 }
 

@@ -59,6 +59,12 @@ private:
         return all;
     }
 
+    std::vector<std::vector<double>> residuals_at(const std::vector<Point>& points) const {
+        std::vector<Trial> trials;
+        for (const Point& point : points) trials.push_back(trial(point));
+        return residuals_(trials);
+    }
+
     double least(std::size_t i) const { return std::log(unknowns_[free_[i]].least); }
     double most(std::size_t i) const { return std::log(unknowns_[free_[i]].most); }
 
@@ -66,10 +72,10 @@ private:
     bool fit_exactly() {
         if (free_.size() != 1 || measurements_ != 1) return false;
         const std::optional<double> at = root(least(0), most(0), [&](const std::vector<double>& logarithms) {
-            std::vector<Trial> trials;
-            for (const double logarithm : logarithms) trials.push_back(trial({logarithm}));
+            std::vector<Point> points;
+            for (const double logarithm : logarithms) points.push_back({logarithm});
             std::vector<double> values;
-            for (const std::vector<double>& r : residuals_(trials)) values.push_back(r.front());
+            for (const std::vector<double>& r : residuals_at(points)) values.push_back(r.front());
             return values;
         });
         if (at) at_ = {*at};
@@ -83,10 +89,8 @@ private:
             box.most.push_back(most(i));
         }
         const Minimum found = minimum(box, [&](const std::vector<Point>& points) {
-            std::vector<Trial> trials;
-            for (const Point& point : points) trials.push_back(trial(point));
             std::vector<double> values;
-            for (const std::vector<double>& r : residuals_(trials)) values.push_back(sum_of_squares(r));
+            for (const std::vector<double>& r : residuals_at(points)) values.push_back(sum_of_squares(r));
             return values;
         });
         at_ = found.at;

@@ -6,9 +6,9 @@
 
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
+#include "tests/replay/even_worlds.hpp"
 #include "tests/replay/random_plans.hpp"
 #include "tests/replay/same_result.hpp"
-#include "tests/replay/split_worlds.hpp"
 
 // Compares simulations of a few micro-batches, continued, with those of all.
 
@@ -16,29 +16,13 @@ using namespace syncline;
 
 namespace {
 
+/// Nodes with two devices and one port each.
 Cluster cluster_of(std::int64_t ranks, double bandwidth_Bps) {
-    Cluster cluster = star_cluster((ranks + 1) / 2, bandwidth_Bps, 2e-6);
-    cluster.device.flops_per_s = 2e9;
-    cluster.device.memory_Bps = 1e30;
-    cluster.node.devices = 2;
-    cluster.node.nics = 1;
-    cluster.node.link = {5e9, 1e-6};
-    return cluster;
+    return nodes_of((ranks + 1) / 2, 2, 1, bandwidth_Bps);
 }
 
-/// Layers of different lengths, whose parameters, inputs and outputs 16 divides.
 Model layers_of(Chance& chance, std::size_t layers) {
-    Model model;
-    model.name = "chain";
-    model.sample_elements = 16;
-    for (std::size_t i = 0; i < layers; ++i) {
-        Dense shape;
-        shape.inputs = shape.outputs = 16;
-        shape.bias = false;
-        shape.positions = 16 * (1 + chance.below(9));
-        model.layers.push_back(dense(fmt::format("l{}", i), shape));
-    }
-    return model;
+    return even_layers(chance, layers, 16, 9);
 }
 
 ReplayedIteration message_by_message(const Cluster& cluster, const Model& model, Plan plan) {

@@ -12,6 +12,7 @@
 #include "sim/training/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
+#include "tests/replay/even_worlds.hpp"
 #include "tests/replay/random_plans.hpp"
 #include "tests/replay/same_result.hpp"
 #include "tests/replay/split_worlds.hpp"
@@ -21,33 +22,6 @@
 using namespace syncline;
 
 namespace {
-
-/// Layers whose parameters, inputs and outputs `parts` divides.
-Model even_layers(Chance& chance, std::size_t layers, std::int64_t parts) {
-    Model model;
-    model.name = "chain";
-    model.sample_elements = parts;
-    for (std::size_t i = 0; i < layers; ++i) {
-        Dense shape;
-        shape.inputs = parts;
-        shape.outputs = parts;
-        shape.bias = false;
-        shape.positions = parts * (1 + chance.below(4));
-        model.layers.push_back(dense(fmt::format("l{}", i), shape));
-    }
-    return model;
-}
-
-/// Nodes of `devices` with `nics` ports on one switch.
-Cluster nodes_of(std::int64_t nodes, std::int64_t devices, std::int64_t nics) {
-    Cluster cluster = star_cluster(nodes, 1e9, 2e-6);
-    cluster.device.flops_per_s = 2e9;
-    cluster.device.memory_Bps = 1e30;
-    cluster.node.devices = devices;
-    cluster.node.nics = nics;
-    cluster.node.link = {5e9, 1e-6};
-    return cluster;
-}
 
 /// Replays of all ranks, of those that stand for others, and of these without having built the others.
 struct Pairs {
