@@ -56,7 +56,8 @@ TaskGraph smallest_graph(const Lowered& training) {
         if (!shifts_nodes(training.places, stage_ranks, period)) continue;
         TaskGraph graph = build_representatives(training, period);
         const Lanes lanes(graph);
-        if (find_symmetry(graph, lanes, Wires(training.cluster, training.places, lanes.channels()))) return graph;
+        const Wires wires(training.cluster, training.places, lanes.channels());
+        if (find_symmetry(graph, lanes, wires, training.plan.fidelity == Fidelity::averaged)) return graph;
     }
     return build_iteration(training);
 }
@@ -100,6 +101,7 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
     options.window = window;
     FidelityChoice fidelity = choose_fidelity(plan.fidelity, training.cluster, replayed.graph, options.messages);
     options.fold = fidelity.folds;
+    options.average = plan.fidelity == Fidelity::averaged;
     replayed.window = window;
     replayed.measured = options.measured;
     replayed.timeline = watched_replay(training.cluster, replayed.graph, options, watch);
@@ -118,7 +120,7 @@ ReplayedIteration replay_representatives(const Lowered& training, const Watch& w
         return replay_iteration(some, std::move(graph), watch);
     };
     const auto replay_fewer = [&](const Lowered& some) { return replay_graph(some, smallest_graph(some)); };
-    if (fidelity == Fidelity::folded)
+    if (always_folds(fidelity))
         if (std::optional<ReplayedIteration> folded = fold_micro_batches(training, replay_fewer))
             return std::move(*folded);
     TaskGraph graph = smallest_graph(training);

@@ -32,7 +32,7 @@ FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, std::uint
     if (cluster.native) return {asked, false, "links of a SimGrid platform file may change with time"};
     if (cluster.transport.has_protocols()) return {asked, false, "messages are eager or wait for a handshake"};
     if (adapts(cluster, nodes)) return {asked, false, "routes depend on the other messages in flight"};
-    if (asked == Fidelity::folded) return {asked, true, ""};
+    if (always_folds(asked)) return {asked, true, ""};
     const bool many = messages > many_messages;
     return {asked, many,
             fmt::format("{} messages are {} than {}", messages, many ? "more" : "not more", many_messages)};
@@ -50,7 +50,8 @@ FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const Tas
 Folded folded_of(FidelityChoice choice, const Timeline& timeline) {
     return {std::move(choice),          timeline.messages - timeline.messages_folded,
             timeline.messages_folded,   timeline.folding_error_s,
-            timeline.iterations_folded, timeline.images};
+            timeline.iterations_folded, timeline.images,
+            timeline.uneven_s};
 }
 
 }  // namespace syncline

@@ -236,7 +236,7 @@ std::optional<ReplayedIteration> fold_micro_batches(const Lowered& training,
     const std::int64_t all = training.plan.parallelism.pipeline.micro_batches;
     for (const Sizes& sizes : tries(training.plan.parallelism.pipeline, all)) {
         const ReplayedIteration fewer = replay(with_micro_batches(training, sizes.fewer));
-        if (fewer.folded.choice.asked == Fidelity::folded && !fewer.folded.choice.folds) return std::nullopt;
+        if (always_folds(fewer.folded.choice.asked) && !fewer.folded.choice.folds) return std::nullopt;
         ReplayedIteration more = replay(with_micro_batches(training, sizes.more()));
         if (!Comparison(fewer, more).inserts_a_period() || !same_links(fewer.timeline, more.timeline)) continue;
         const Continued continued((all - sizes.more()) / sizes.period);

@@ -82,7 +82,7 @@ void add_collective(CLI::App& program, Action& action) {
     add("servers", "N");
     add("bytes", "SIZE");
     add("sweep", "bytes=RANGE", " Write bytes=4B..512MiB, bytes=4B..1MB*4 or bytes=1MB,2MB");
-    add("fidelity", "message|folded|auto");
+    add("fidelity", "message|folded|averaged|auto");
     verb->add_option("--set", options->assignments,
                      "Set a key: platform.fabric.latency='5 us'; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")

@@ -59,9 +59,14 @@ void describe_channels(Fields& fields, std::optional<std::int64_t>& channels) {
 void describe(Fields& fields, Fidelity& fidelity) {
     fields.one_of({"fidelity",
                    "Level of detail: every message is simulated (`message`), what repeats is simulated once and "
-                   "extrapolated (`folded`), or that is done only above 1,000,000 messages (`auto`)."},
+                   "extrapolated (`folded`), or that is done only above 1,000,000 messages (`auto`). `averaged` is "
+                   "`folded`, and ranks of a training count as alike whose routes differ in latency alone: their "
+                   "messages have the mean latency, thousands of ranks take seconds, and the error has no bound."},
                   fidelity,
-                  {{"message", Fidelity::message}, {"folded", Fidelity::folded}, {"auto", Fidelity::automatic}});
+                  {{"message", Fidelity::message},
+                   {"folded", Fidelity::folded},
+                   {"averaged", Fidelity::averaged},
+                   {"auto", Fidelity::automatic}});
 }
 
 void report(Fields& fields, const Complaints& complaints) {

@@ -34,6 +34,9 @@ std::string what(const Folded& folded) {
     std::string text = fmt::format("{}", fmt::join(parts, ", "));
     if (folded.images > 1) text += fmt::format(" (each simulated rank stands for {} that are alike)", folded.images);
     if (text.empty()) return fmt::format("none of {} messages: no step repeats undisturbed", messages);
+    if (folded.uneven_s > 0)
+        return fmt::format("{}; latencies that differ by up to {} are averaged, and the error has no bound", text,
+                           text::seconds(folded.uneven_s));
     return fmt::format("{}; error at most {}", text, text::seconds(folded.error_s));
 }
 
@@ -46,9 +49,10 @@ const char* fidelity(const FidelityChoice& choice) {
 }
 
 std::string asked(const FidelityChoice& choice) {
-    const char* const word = choice.asked == Fidelity::automatic ? "auto"
-                             : choice.asked == Fidelity::folded  ? "folded"
-                                                                 : "message";
+    const char* const word = choice.asked == Fidelity::automatic  ? "auto"
+                             : choice.asked == Fidelity::folded   ? "folded"
+                             : choice.asked == Fidelity::averaged ? "averaged"
+                                                                  : "message";
     return choice.why.empty() ? word : fmt::format("{}, because {}", word, choice.why);
 }
 

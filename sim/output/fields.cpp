@@ -127,8 +127,10 @@ constexpr Shared messages_simulated{"messages_simulated", Unit::number, "message
                                     [](const auto& r) { return r.folded.messages_simulated; }};
 constexpr Shared messages_folded{"messages_folded", Unit::number, "the other messages",
                                  [](const auto& r) { return r.folded.messages_folded; }};
-constexpr Shared folding_error{"folding_error_s", Unit::seconds, "upper bound on the error of the time due to folding",
-                               [](const auto& r) { return r.folded.error_s; }};
+constexpr Shared folding_error{
+    "folding_error_s", Unit::seconds,
+    "upper bound on the error of the time due to folding; null if latencies were averaged",
+    [](const auto& r) { return r.folded.uneven_s > 0 ? std::nullopt : std::optional(r.folded.error_s); }};
 
 constexpr Shared operation{"operation", Unit::text, "the operation: `allreduce`, `broadcast`, …",
                            [](const auto& r) { return r.operation; }};

@@ -43,7 +43,8 @@ Lowered lowered(const Cluster& cluster, const Model& model, const Plan& base, st
     constexpr std::int64_t enough = 2;  // the second iteration already follows another one
     if (!plan.noise.varies()) plan.iterations = std::min(plan.iterations, enough);
     const bool varies = plan.noise.lateness().varies();
-    plan.fidelity = cluster.native || varies ? Fidelity::message : Fidelity::folded;
+    if (!always_folds(plan.fidelity)) plan.fidelity = Fidelity::folded;
+    if (cluster.native || varies) plan.fidelity = Fidelity::message;
     return lower(cluster, model, std::move(plan));
 }
 

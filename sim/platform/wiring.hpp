@@ -31,6 +31,7 @@ public:
     Wiring(const Cluster& cluster, std::uint32_t nodes);
 
     Link links() const { return fabric_links_ + nodes_ * node_links_; }
+    bool in_fabric(Link link) const { return link < fabric_links_; }
     Wire wire(Link link) const;
     /// Returns the link's name: "leaf-0->host-3", "node-2/device-0->device-1".
     std::string name(Link link) const;

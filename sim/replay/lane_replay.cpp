@@ -395,9 +395,10 @@ LaneReplay::Peer LaneReplay::connect(ProcessId other, bool outwards, bool lastin
     Peer made;
     made.pair = outwards ? Pair{now_->channel, process_, other} : Pair{now_->channel, other, process_};
     const ProcessId from = made.pair.from, to = made.pair.to;
-    made.connection = simulator_.connect(session_.canonical(made.pair), lasting);
+    const Pair simulated = session_.canonical(made.pair);
+    made.connection = simulator_.connect(simulated, lasting);
     made.terms = &session_.wires.terms(from, to);
-    made.latency_s = session_.wires.latency_s(from, to);
+    made.latency_s = session_.wires.latency_s(simulated.from, simulated.to);
     made.recorded = session_.connection(now_->channel, from, to);
     made.inside_node = session_.wires.inside_node(from, to);
     made.weightless = session_.wires.weightless(from, to);

@@ -41,10 +41,10 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     static Wires* const wires = new Wires(cluster, places, lanes->channels(), options.contention);
     static const std::optional<Symmetry>* const symmetry =
         new std::optional<Symmetry>(options.fold && !options.messages && options.oracle == ReplayOptions::Oracle::none
-                                        ? find_symmetry(graph, *lanes, *wires)
+                                        ? find_symmetry(graph, *lanes, *wires, options.average)
                                         : std::nullopt);
     if (graph.images() > 1 && !*symmetry) throw std::logic_error("nothing shows what the built processes stand for");
-    if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images());
+    if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images(), (*symmetry)->passed());
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);
     static Session* const session =
         new Session(*simulator, *wires, graph, *lanes, *symmetry ? &**symmetry : nullptr, options);
@@ -79,6 +79,7 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     for (const auto& stream : *streams)
         if (stream != nullptr) stream->report_bytes();
     session->finish();
+    if (*symmetry) session->timeline.uneven_s = (*symmetry)->spread_s();
     return std::move(session->timeline);
 }
 

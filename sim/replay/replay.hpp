@@ -36,7 +36,8 @@ struct ReplayOptions {
     /// An oracle for tests, for latency that blocks: leaves messages to SimGrid even with the exact model, and to one
     /// of its two solvers.
     enum class Oracle { none, lazy, full } oracle = Oracle::none;
-    bool fold = false;  ///< simulate repeated steps once (folding.hpp); not with `messages`
+    bool fold = false;     ///< simulate repeated steps once (folding.hpp); not with `messages`
+    bool average = false;  ///< with `fold`, of a graph with representatives only: see symmetry.hpp
     /// Channels whose exchanges are not folded, because their rings are disturbed while they are folded.
     std::vector<std::uint32_t> unfolded = {};
     /// Called every few thousand messages.

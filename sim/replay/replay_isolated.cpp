@@ -39,7 +39,7 @@ requires std::is_same_v<std::remove_const_t<AnyTimeline>, Timeline>
 void members(Archive& archive, AnyTimeline& timeline) {
     archive(timeline.iteration_end_s, timeline.recorded, timeline.messages, timeline.bytes_sent,
             timeline.messages_folded, timeline.folding_error_s, timeline.iterations_folded, timeline.images,
-            timeline.sent_by, timeline.received_by, timeline.links, timeline.trace);
+            timeline.uneven_s, timeline.sent_by, timeline.received_by, timeline.links, timeline.trace);
 }
 
 template <class Value>

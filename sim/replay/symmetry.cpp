@@ -1,10 +1,14 @@
 #include "sim/replay/symmetry.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <set>
 #include <span>
 #include <tuple>
 #include <unordered_set>
+
+#include "sim/replay/middle.hpp"
 
 namespace syncline {
 
@@ -67,19 +71,22 @@ class SymmetryCheck {
 public:
     SymmetryCheck(const TaskGraph& graph, const Lanes& lanes, const Wires& wires,
                   const std::vector<std::vector<StreamId>>& streams, const std::vector<std::uint32_t>& positions,
-                  std::uint32_t period)
+                  std::uint32_t period, bool average)
         : graph_(graph),
           lanes_(lanes),
           wires_(wires),
           streams_(streams),
           positions_(positions),
+          average_(average),
           shift_(graph.block(), period) {}
 
     std::optional<Symmetry> run() {
         images_.resize(graph_.exchanges());
         if (!shifts_nodes(wires_.places(), graph_.block(), shift_.period_)) return std::nullopt;
-        const bool alike = graph_.images() > 1 ? shifted_exchanges() : processes() && exchanges();
-        return alike && links() ? std::optional(shift_) : std::nullopt;
+        // What is simulated comes first: most shifts that are none fail there.
+        const bool found =
+            graph_.images() > 1 ? shifted_exchanges() && links() : processes(true) && links() && processes(false);
+        return found ? std::optional(shift_) : std::nullopt;
     }
 
 private:
@@ -111,8 +118,9 @@ private:
         return true;
     }
 
-    bool processes() {
+    bool processes(bool simulated) {
         for (ProcessId process = 0; process < count(); ++process) {
+            if (shift_.simulated(process) != simulated) continue;
             const Process &a = graph_.processes()[process], &b = graph_.processes()[next(process)];
             const std::vector<StreamId>&one = streams_[process], &other = streams_[next(process)];
             if (a.pace.varies() || a.pace.slowdown != b.pace.slowdown || one.size() != other.size() ||
@@ -164,17 +172,11 @@ private:
         const auto members = static_cast<std::uint32_t>(graph_.group(graph_.exchange(a.exchange).group).size());
         const std::uint32_t turn = (b.member + members - a.member) % members;
         Image& image = images_[a.exchange];
-        if (image.exchange == Task::no_exchange) image = {b.exchange, turn};
-        return image.exchange == b.exchange && image.turn == turn;
-    }
-
-    bool exchanges() {
-        for (ExchangeId id = 0; id < images_.size(); ++id) {
-            if (images_[id].exchange == Task::no_exchange) continue;
-            if (!same_exchange(graph_.exchange(id), graph_.exchange(images_[id].exchange), images_[id].turn))
-                return false;
+        if (image.exchange == Task::no_exchange) {
+            image = {b.exchange, turn};
+            return same_exchange(graph_.exchange(a.exchange), graph_.exchange(b.exchange), turn);
         }
-        return true;
+        return image.exchange == b.exchange && image.turn == turn;
     }
 
     bool same_exchange(const Exchange& a, const Exchange& b, std::uint32_t turn) {
@@ -225,6 +227,7 @@ private:
                         add_pairs(process, task, pairs);
                 }
         }
+        if (average_ && !pass_middle(pairs)) return false;
         for (const Pair& pair : pairs)
             if (!follow(pair)) return false;
         return orbits() && std::none_of(pairs.begin(), pairs.end(), [&](const Pair& pair) { return revisits(pair); });
@@ -244,11 +247,52 @@ private:
         }
     }
 
+    /// Calls `use` with the route of the pair's images.
+    void each_route(const Pair& pair, const std::function<void(const std::vector<std::uint32_t>&)>& use) const {
+        for (std::uint32_t image = 0; image < shift_.images(); ++image)
+            use(wires_.route_numbers(shift_.moved(pair.from, image), shift_.moved(pair.to, image), pair.channel));
+    }
+
+    /// Makes routes count without the links between switches. Returns false if one of these may restrict messages.
+    bool pass_middle(const std::unordered_set<Pair, Pair::Hash>& pairs) {
+        Middle middle(wires_);
+        for (const Pair& pair : pairs)
+            each_route(pair, [&](const std::vector<std::uint32_t>& route) { middle.add(route); });
+        if (!middle.restricts_nothing()) return false;
+        passed_ = middle.links();
+        for (const Pair& pair : pairs) {
+            if (wires_.inside_node(pair.from, pair.to)) continue;
+            Wires::PassedLinks& way = shift_.passed_[{pair.from, pair.to}];
+            double sum_s = 0, least_s = std::numeric_limits<double>::infinity(), most_s = 0;
+            each_route(pair, [&](const std::vector<std::uint32_t>& route) {
+                double latency_s = 0;
+                for (const std::uint32_t link : route) {
+                    if (!passed_[link]) continue;
+                    latency_s += wires_.link_latency_s(link);
+                    way.links.push_back(link);
+                }
+                sum_s += latency_s;
+                least_s = std::min(least_s, latency_s);
+                most_s = std::max(most_s, latency_s);
+            });
+            way.latency_s = wires_.latency_travels() ? sum_s / shift_.images() : most_s;
+            shift_.spread_s_ = std::max(shift_.spread_s_, most_s - least_s);
+        }
+        return true;
+    }
+
+    /// Returns the links of the route that count.
+    std::vector<std::uint32_t> route_of(ProcessId from, ProcessId to, std::uint32_t channel) const {
+        std::vector<std::uint32_t> route = wires_.route_numbers(from, to, channel);
+        if (!passed_.empty()) std::erase_if(route, [this](std::uint32_t link) { return passed_[link]; });
+        return route;
+    }
+
     bool follow(const Pair& pair) {
-        std::vector<std::uint32_t> route = wires_.route_numbers(pair.from, pair.to, pair.channel);
+        std::vector<std::uint32_t> route = route_of(pair.from, pair.to, pair.channel);
         for (std::uint32_t image = 1; image <= shift_.images(); ++image) {
             const ProcessId from = shift_.moved(pair.from, image), to = shift_.moved(pair.to, image);
-            std::vector<std::uint32_t> moved = wires_.route_numbers(from, to, pair.channel);
+            std::vector<std::uint32_t> moved = route_of(from, to, pair.channel);
             if (moved.size() != route.size() || wires_.inside_node(from, to) != wires_.inside_node(pair.from, pair.to))
                 return false;
             for (std::size_t i = 0; i < route.size(); ++i)
@@ -271,11 +315,13 @@ private:
             for (std::uint32_t at = link; chosen[at] == Wires::no_link; at = after_[at], ++size) chosen[at] = link;
             if (shift_.images() % size != 0) return false;
         }
+        for (std::uint32_t link = 0; link < passed_.size(); ++link)
+            if (passed_[link]) chosen[link] = Wires::passed;
         return true;
     }
 
     bool revisits(const Pair& pair) const {
-        std::vector<std::uint32_t> route = wires_.route_numbers(pair.from, pair.to, pair.channel);
+        std::vector<std::uint32_t> route = route_of(pair.from, pair.to, pair.channel);
         for (std::uint32_t& link : route) link = shift_.links_[link];
         std::sort(route.begin(), route.end());
         return std::adjacent_find(route.begin(), route.end()) != route.end();
@@ -286,7 +332,9 @@ private:
     const Wires& wires_;
     const std::vector<std::vector<StreamId>>& streams_;  // by process
     const std::vector<std::uint32_t>& positions_;        // by task: in its stream
+    const bool average_;
     Symmetry shift_;
+    std::vector<bool> passed_;   // by link; empty: none
     std::vector<Image> images_;  // by exchange
     std::set<
         std::tuple<const CollectiveAlgorithm*, const CollectiveAlgorithm*, std::uint64_t, std::uint32_t, std::uint32_t>>
@@ -294,7 +342,7 @@ private:
     std::vector<std::uint32_t> after_, before_;  // by link: its image, and the link of which it is the image
 };
 
-std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires) {
+std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average) {
     const std::uint32_t block = graph.block();
     if (block < 2 || graph.processes().size() % block != 0 || !graph.queues().empty() || graph.lateness().varies() ||
         !wires.streams_wait() || wires.native() != nullptr || !wires.single_way())
@@ -306,10 +354,14 @@ std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes
         std::uint32_t position = 0;
         for (const TaskId task : graph.tasks_of(stream)) positions[task] = position++;
     }
-    const auto check = [&](std::uint32_t period) {
-        return SymmetryCheck(graph, lanes, wires, streams, positions, period).run();
+    const auto check = [&](std::uint32_t period, bool averaged = false) {
+        return SymmetryCheck(graph, lanes, wires, streams, positions, period, averaged).run();
     };
-    if (graph.images() > 1) return check(block / graph.images());
+    if (graph.images() > 1) {
+        const std::uint32_t period = block / graph.images();
+        std::optional<Symmetry> found = check(period);
+        return found || !average ? found : check(period, true);
+    }
     for (std::uint32_t period = 1; period < block; ++period)
         if (block % period == 0)
             if (std::optional<Symmetry> found = check(period)) return found;

@@ -37,6 +37,7 @@ struct Timeline {
     double folding_error_s = 0;           ///< maximum error in an iteration's time due to folding
     std::uint32_t iterations_folded = 0;  ///< not simulated, because they equal the previous one
     std::uint32_t images = 1;             ///< number of processes that each simulated one stands for: see symmetry.hpp
+    double uneven_s = 0;                  ///< largest difference of latency between routes of images that was averaged
     /// Bytes by process.
     std::vector<std::uint64_t> sent_by, received_by;
     std::vector<LinkUse> links;  ///< links that carried any bytes

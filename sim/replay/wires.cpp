@@ -37,18 +37,20 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint
     }
 }
 
-void Wires::represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images) {
+void Wires::represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images, const PassedWays& ways) {
     std::vector<std::uint32_t> alike(chosen.size(), 0);
     for (const std::uint32_t link : chosen)
-        if (link != no_link) ++alike[link];
+        if (link < passed) ++alike[link];
     for (std::size_t link = 0; link < chosen.size(); ++link)
-        if (chosen[link] != no_link) links_[link].times = images / alike[chosen[link]];
+        if (chosen[link] < passed) links_[link].times = images / alike[chosen[link]];
     chosen_ = chosen;
+    passed_ = ways;
 }
 
 double Wires::latency_s(std::uint32_t from, std::uint32_t to) const {
     double sum_s = terms(from, to).latency_s;
     if (!streams_wait()) return sum_s;
+    if (!passed_.empty() && !inside_node(from, to)) sum_s += passed_.at({from, to}).latency_s;
     for (const std::uint32_t link : route_numbers(from, to)) sum_s += links_[link].latency_s;
     return sum_s;
 }
@@ -73,15 +75,21 @@ void Wires::carried(std::uint32_t from, std::uint32_t to, std::span<const std::u
         link.from = from;
         link.to = to;
     }
+    if (passed_.empty() || inside_node(from, to)) return;
+    passed_.at({from, to}).bytes += bytes;
 }
 
 std::vector<LinkUse> Wires::uses() const {
     std::vector<LinkUse> result;
+    std::vector<std::uint64_t> passing(links_.size(), 0);
+    for (const auto& [ends, way] : passed_)
+        for (const std::uint32_t link : way.links) passing[link] += way.bytes;
     double highest = 0;
     std::size_t busiest_use = 0, busiest_link = 0;
     for (std::size_t i = 0; i < links_.size(); ++i) {
         Known link = links_[i];
-        if (!chosen_.empty() && chosen_[i] != no_link) link.bytes = links_[chosen_[i]].bytes * link.times;
+        if (!chosen_.empty() && chosen_[i] < passed) link.bytes = links_[chosen_[i]].bytes * link.times;
+        link.bytes += passing[i];
         if (link.bytes == 0 || !link.shared) continue;
         const double used_s = static_cast<double>(link.bytes) / link.bandwidth_Bps;
         if (used_s > highest) {
@@ -115,6 +123,7 @@ std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_
     std::vector<std::uint32_t> numbers;
     wiring_->route(places_[from], places_[to], numbers, channel, in_flight);
     if (chosen_.empty()) return numbers;
+    std::erase_if(numbers, [this](std::uint32_t number) { return chosen_[number] == passed; });
     for (std::uint32_t& number : numbers) {
         number = chosen_[number];
         if (number == no_link) throw std::logic_error("a message takes a route that the symmetry does not know");

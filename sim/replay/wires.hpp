@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/platform/wiring.hpp"
@@ -33,6 +35,7 @@ public:
 
     std::size_t links() const { return links_.size(); }
     double link_latency_s(std::size_t link) const { return links_[link].latency_s; }
+    bool in_fabric(std::uint32_t link) const { return wiring_ != nullptr && wiring_->in_fabric(link); }
     /// Returns false if every message has the link's whole bandwidth for itself.
     bool shared(std::size_t link) const { return links_[link].shared; }
     bool streams_wait() const { return latency_is_ours(network_); }
@@ -67,10 +70,17 @@ public:
     bool weightless(std::uint32_t from, std::uint32_t to) const;
 
     /// Simulates one of several links that are alike, with the part of its bandwidth that the messages have for which
-    /// simulated ones stand: see symmetry.hpp. `chosen`: by link, the simulated one, or no_link if no message uses it;
-    /// `images`: of each message.
-    static constexpr std::uint32_t no_link = ~std::uint32_t{0};
-    void represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images);
+    /// simulated ones stand: see symmetry.hpp. `chosen`: by link, the simulated one, or no_link if no message uses it,
+    /// or `passed` if routes count without it; `images`: of each message; `ways`: by ends, if links are passed. Then
+    /// latency_s(), carried() and route_numbers() know messages of simulated senders only.
+    static constexpr std::uint32_t no_link = ~std::uint32_t{0}, passed = no_link - 1;
+    struct PassedLinks {
+        double latency_s = 0;              ///< of each image of a message
+        std::vector<std::uint32_t> links;  ///< of all images together
+        std::uint64_t bytes = 0;           ///< carried by each image
+    };
+    using PassedWays = std::map<std::pair<std::uint32_t, std::uint32_t>, PassedLinks>;
+    void represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images, const PassedWays& ways);
     /// Returns true if messages on this link stand for several on it.
     bool stands_for_several(std::size_t resource) const {
         return resource < links_.size() && links_[resource].times > 1;
@@ -135,6 +145,7 @@ private:
     std::unique_ptr<NativeLinks> native_;
     std::vector<Known> links_;
     std::vector<std::uint32_t> chosen_;  // by link; empty: each for itself
+    PassedWays passed_;                  // empty: no link is passed
 };
 
 }  // namespace syncline

@@ -15,11 +15,11 @@ namespace syncline {
 namespace {
 
 void judge_fidelity(Fidelity fidelity, const Cluster& cluster, Complaints& complaints) {
-    if (fidelity == Fidelity::folded && cluster.native)
+    if (always_folds(fidelity) && cluster.native)
         complaints.push_back({"fidelity", "folding is not possible on a platform of 'simgrid_xml'",
                               "its links may change with time, so no step is known to repeat; write `fidelity: "
                               "message`"});
-    else if (fidelity == Fidelity::folded && cluster.transport.has_protocols())
+    else if (always_folds(fidelity) && cluster.transport.has_protocols())
         complaints.push_back({"fidelity",
                               "folding is not possible with a transport that has `eager`: its messages start before "
                               "their receivers are ready, or after a handshake",
@@ -32,7 +32,7 @@ void judge_lateness(const Plan& plan, const Cluster& cluster, Complaints& compla
         complaints.push_back({"jitter.messages",
                               "latencies cannot vary with this network model, whose latencies are SimGrid's",
                               "write `network: exact` in the platform"});
-    if (plan.fidelity == Fidelity::folded)
+    if (always_folds(plan.fidelity))
         complaints.push_back({"fidelity",
                               "folding is not possible where latencies of messages vary, since no step repeats",
                               "write `fidelity: message`, or remove `messages` from `jitter`"});

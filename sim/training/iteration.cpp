@@ -168,7 +168,7 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
     }
     graph.set_lateness(plan.noise.lateness());
     graph.set_block(arrangement.stage_ranks);
-    const bool rounds = plan.fidelity == Fidelity::folded;
+    const bool rounds = always_folds(plan.fidelity);
     if (period < arrangement.stage_ranks)
         graph.represent(period, rounds ? training.model.gradient_bytes() / 1'000'000 : 0);
     std::vector<std::uint32_t> built;

@@ -124,6 +124,25 @@ TEST_CASE("fidelity: auto reports its choice") {
     CHECK(bench.answer(collective({"--dry-run"}))["dry_run"][0]["fidelity"] == "message");
 }
 
+TEST_CASE("fidelity: averaged latencies are reported, and no bound on the error") {
+    const Bench bench;
+    const std::vector<std::string> averaged = run(
+        {"--variant", "ring", "--set", "training.fidelity=averaged", "--set", "training.ranks=6", "--set",
+         "workload={name: even, input: [1, 1, 1], layers: [{name: l, kind: custom, parameters: 60000, macs: 1000}]}",
+         "--set",
+         "platform={nodes: 6, device: {flops: 1 Gflops}, host: {reduction_rate: 1 GBps}, fabric: {topology: rails, "
+         "rails: 1, nodes_per_group: 4, spines: 1, bandwidth: [8 Gbps, 32 Gbps], latency: 1 us}}"});
+    const json result = bench.answer(averaged)["results"][0];
+    CHECK(result["fidelity"] == "folded");
+    CHECK(result["folding_error_s"].is_null());
+    const std::string table = bench.output(averaged);
+    CHECK(holds(table, "(each simulated rank stands for 6 that are alike); latencies that differ by up to 2 us are"));
+    CHECK(holds(table, "(fidelity: averaged)"));
+    std::vector<std::string> folded = averaged;
+    folded[5] = "training.fidelity=folded";
+    CHECK(bench.answer(folded)["results"][0]["folding_error_s"].is_number());
+}
+
 TEST_CASE("fidelity: adaptive routes exclude folding only if some route has an alternative") {
     const Bench bench;
     const std::vector<std::string> adaptive{"--fidelity", "folded", "--set",
