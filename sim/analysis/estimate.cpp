@@ -6,21 +6,38 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
+#include "sim/replay/symmetry.hpp"
+#include "sim/training/alike.hpp"
 #include "sim/training/sweep.hpp"
 
 namespace syncline {
 
 namespace {
 
-Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& work, std::uint32_t iterations,
-                  std::uint32_t window) {
+/// Returns the number of ranks for which each simulated one stands, if latencies are all that tells them apart.
+std::uint32_t images_of(const Lowered& training) {
+    if (training.plan.fidelity != Fidelity::averaged) return 1;
+    const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
+    for (const std::uint32_t period : alike_ranks(training))
+        if (shifts_nodes(training.places, stage_ranks, period)) return stage_ranks / period;
+    return 1;
+}
+
+/// `images`: number of ranks for which each simulated one stands.
+Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& all_work, std::uint32_t iterations,
+                  std::uint32_t window, std::uint32_t images = 1) {
     constexpr double base_B = 45e6, process_B = 7000, graph_B = 110, interval_B = 35, steady_B = 100, message_B = 250;
     constexpr double process_s = 20e-6, task_s = 0.5e-6, repeated_s = 0.3e-6, single_s = 1.5e-6, simgrid_s = 5e-6;
     Estimate result;
-    result.work = work;
+    result.work = all_work;
     result.iterations = iterations;
-    const auto all = static_cast<std::uint64_t>(std::min(work.messages, 1e18));
+    const auto all = static_cast<std::uint64_t>(std::min(all_work.messages, 1e18));
     result.fidelity = choose_fidelity(asked, cluster, 0, all);
+    Work work = all_work;
+    if (result.fidelity.folds)
+        for (double Work::*const count :
+             {&Work::tasks, &Work::messages, &Work::unfolded, &Work::single, &Work::together, &Work::listed})
+            work.*count /= images;
     const double messages = result.fidelity.folds ? work.unfolded : work.messages;
     result.messages = iterations * messages;
     const std::uint32_t recorded = iterations == 1 ? 1 : std::min(iterations - 2, 2 * window) + 1;
@@ -49,7 +66,8 @@ std::string counted(double count) {
 Estimate estimate(const Lowered& training) {
     // See choose_fidelity(): messages of varying latency are not folded.
     const Fidelity asked = training.plan.noise.lateness().varies() ? Fidelity::message : training.plan.fidelity;
-    return estimate(training.cluster, asked, work_of(training), iterations_of(training), training.window);
+    return estimate(training.cluster, asked, work_of(training), iterations_of(training), training.window,
+                    images_of(training));
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {

@@ -25,6 +25,9 @@
 /// within a sixth. Another machine may be twice as fast or slow. Left out: the links of large
 /// fabrics; the links of long routes (a direct exchange of 1024 ranks on a ring of nodes takes four times the memory);
 /// recorded messages (440 B each, of at most 8 million); and the simulation of the one rank for the scaling efficiency.
+///
+/// With Fidelity::averaged tasks and messages are those of the ranks that stand for others if routes differ in latency
+/// alone. With Fidelity::folded all ranks and micro-batches count, although fewer may be simulated.
 namespace syncline {
 
 struct Estimate {

@@ -60,6 +60,36 @@ TEST_CASE("estimate: rings of many ranks that are folded are simulated") {
     CHECK(ring.status == 0);
 }
 
+TEST_CASE("estimate: with averaged latencies only the ranks that stand for others count") {
+    const TinyFiles files;
+    const auto simulation = [&](const std::string& fidelity) {
+        const std::vector<std::string> dry{
+            "run",
+            "scenario.yaml",
+            "--variant",
+            "ring",
+            "--dry-run",
+            "--format",
+            "json",
+            "--set",
+            "training.fidelity=" + fidelity,
+            "--set",
+            "training.ranks=96",
+            "--set",
+            "platform={nodes: 96, device: {flops: 1 Gflops}, host: {reduction_rate: 1 GBps}, fabric: {topology: "
+            "rails, rails: 1, nodes_per_group: 32, spines: 1, bandwidth: [8 Gbps, 256 Gbps], latency: 1 us}}"};
+        const Outcome outcome = run_in(files, dry);
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out)["dry_run"][0]["simulation"];
+    };
+    const json folded = simulation("folded"), averaged = simulation("averaged");
+    CHECK(averaged["messages"] == folded["messages"]);
+    CHECK(averaged["messages_simulated"].get<double>() == Approx(folded["messages_simulated"].get<double>() / 96));
+    CHECK(averaged["memory_bytes"] < folded["memory_bytes"]);
+    CHECK(averaged["wall_time_s"] < folded["wall_time_s"]);
+}
+
 TEST_CASE("estimate: a dry run estimates messages, memory and time, and refuses nothing") {
     const TinyFiles files;
     const Outcome table = run_in(files, collective("1000", {"--dry-run"}));
