@@ -1,14 +1,11 @@
 #include "sim/replay/symmetry.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 #include <set>
 #include <span>
 #include <tuple>
 #include <unordered_set>
-
-#include "sim/replay/middle.hpp"
+#include <utility>
 
 namespace syncline {
 
@@ -214,9 +211,7 @@ private:
 
     /// Finds the images of the links of all routes.
     bool links() {
-        after_.assign(wires_.links(), unset);
-        before_.assign(wires_.links(), unset);
-        std::unordered_set<Pair, Pair::Hash> pairs;
+        PairSet pairs;
         std::set<std::tuple<ExchangeId, std::uint32_t>> seen;
         for (ProcessId process = 0; process < count(); ++process) {
             if (!shift_.simulated(process)) continue;
@@ -227,13 +222,12 @@ private:
                         add_pairs(process, task, pairs);
                 }
         }
-        if (average_ && !pass_middle(pairs)) return false;
-        for (const Pair& pair : pairs)
-            if (!follow(pair)) return false;
-        return orbits() && std::none_of(pairs.begin(), pairs.end(), [&](const Pair& pair) { return revisits(pair); });
+        std::optional<LinkImages> images = find_link_images(wires_, pairs, shift_.block_, shift_.period_, average_);
+        if (images) shift_.links_ = std::move(*images);
+        return images.has_value();
     }
 
-    void add_pairs(ProcessId process, const Task& task, std::unordered_set<Pair, Pair::Hash>& pairs) const {
+    void add_pairs(ProcessId process, const Task& task, PairSet& pairs) const {
         const Exchange& exchange = graph_.exchange(task.exchange);
         const std::span<const ProcessId> group = graph_.group(exchange.group);
         const auto members = static_cast<std::uint32_t>(group.size());
@@ -247,86 +241,6 @@ private:
         }
     }
 
-    /// Calls `use` with the route of the pair's images.
-    void each_route(const Pair& pair, const std::function<void(const std::vector<std::uint32_t>&)>& use) const {
-        for (std::uint32_t image = 0; image < shift_.images(); ++image)
-            use(wires_.route_numbers(shift_.moved(pair.from, image), shift_.moved(pair.to, image), pair.channel));
-    }
-
-    /// Makes routes count without the links between switches. Returns false if one of these may restrict messages.
-    bool pass_middle(const std::unordered_set<Pair, Pair::Hash>& pairs) {
-        Middle middle(wires_);
-        for (const Pair& pair : pairs)
-            each_route(pair, [&](const std::vector<std::uint32_t>& route) { middle.add(route); });
-        if (!middle.restricts_nothing()) return false;
-        passed_ = middle.links();
-        for (const Pair& pair : pairs) {
-            if (wires_.inside_node(pair.from, pair.to)) continue;
-            Wires::PassedLinks& way = shift_.passed_[{pair.from, pair.to}];
-            double sum_s = 0, least_s = std::numeric_limits<double>::infinity(), most_s = 0;
-            each_route(pair, [&](const std::vector<std::uint32_t>& route) {
-                double latency_s = 0;
-                for (const std::uint32_t link : route) {
-                    if (!passed_[link]) continue;
-                    latency_s += wires_.link_latency_s(link);
-                    way.links.push_back(link);
-                }
-                sum_s += latency_s;
-                least_s = std::min(least_s, latency_s);
-                most_s = std::max(most_s, latency_s);
-            });
-            way.latency_s = wires_.latency_travels() ? sum_s / shift_.images() : most_s;
-            shift_.spread_s_ = std::max(shift_.spread_s_, most_s - least_s);
-        }
-        return true;
-    }
-
-    /// Returns the links of the route that count.
-    std::vector<std::uint32_t> route_of(ProcessId from, ProcessId to, std::uint32_t channel) const {
-        std::vector<std::uint32_t> route = wires_.route_numbers(from, to, channel);
-        if (!passed_.empty()) std::erase_if(route, [this](std::uint32_t link) { return passed_[link]; });
-        return route;
-    }
-
-    bool follow(const Pair& pair) {
-        std::vector<std::uint32_t> route = route_of(pair.from, pair.to, pair.channel);
-        for (std::uint32_t image = 1; image <= shift_.images(); ++image) {
-            const ProcessId from = shift_.moved(pair.from, image), to = shift_.moved(pair.to, image);
-            std::vector<std::uint32_t> moved = route_of(from, to, pair.channel);
-            if (moved.size() != route.size() || wires_.inside_node(from, to) != wires_.inside_node(pair.from, pair.to))
-                return false;
-            for (std::size_t i = 0; i < route.size(); ++i)
-                if (!learn(after_[route[i]], moved[i]) || !learn(before_[moved[i]], route[i]) ||
-                    wires_.bandwidth_Bps(route[i]) != wires_.bandwidth_Bps(moved[i]) ||
-                    wires_.link_latency_s(route[i]) != wires_.link_latency_s(moved[i]))
-                    return false;
-            route = std::move(moved);
-        }
-        return true;
-    }
-
-    /// Chooses the image of each link that is simulated.
-    bool orbits() {
-        std::vector<std::uint32_t>& chosen = shift_.links_;
-        chosen.assign(wires_.links(), Wires::no_link);
-        for (std::uint32_t link = 0; link < chosen.size(); ++link) {
-            if (after_[link] == unset || chosen[link] != Wires::no_link) continue;
-            std::uint32_t size = 0;
-            for (std::uint32_t at = link; chosen[at] == Wires::no_link; at = after_[at], ++size) chosen[at] = link;
-            if (shift_.images() % size != 0) return false;
-        }
-        for (std::uint32_t link = 0; link < passed_.size(); ++link)
-            if (passed_[link]) chosen[link] = Wires::passed;
-        return true;
-    }
-
-    bool revisits(const Pair& pair) const {
-        std::vector<std::uint32_t> route = route_of(pair.from, pair.to, pair.channel);
-        for (std::uint32_t& link : route) link = shift_.links_[link];
-        std::sort(route.begin(), route.end());
-        return std::adjacent_find(route.begin(), route.end()) != route.end();
-    }
-
     const TaskGraph& graph_;
     const Lanes& lanes_;
     const Wires& wires_;
@@ -334,12 +248,10 @@ private:
     const std::vector<std::uint32_t>& positions_;        // by task: in its stream
     const bool average_;
     Symmetry shift_;
-    std::vector<bool> passed_;   // by link; empty: none
     std::vector<Image> images_;  // by exchange
     std::set<
         std::tuple<const CollectiveAlgorithm*, const CollectiveAlgorithm*, std::uint64_t, std::uint32_t, std::uint32_t>>
         compared_;
-    std::vector<std::uint32_t> after_, before_;  // by link: its image, and the link of which it is the image
 };
 
 std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/replay/lanes.hpp"
+#include "sim/replay/link_images.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/wires.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -55,11 +56,11 @@ public:
         return {pair.channel, moved(pair.from, times), moved(pair.to, times)};
     }
     /// Returns the simulated image of each link: see Wires::represent().
-    const std::vector<std::uint32_t>& links() const { return links_; }
+    const std::vector<std::uint32_t>& links() const { return links_.links; }
     /// Returns the links that are passed, by simulated sender and receiver.
-    const Wires::PassedWays& passed() const { return passed_; }
+    const Wires::PassedWays& passed() const { return links_.passed; }
     /// Returns the largest difference of their latency between images.
-    double spread_s() const { return spread_s_; }
+    double spread_s() const { return links_.spread_s; }
 
 private:
     friend std::optional<Symmetry> find_symmetry(const TaskGraph&, const Lanes&, const Wires&, bool);
@@ -70,9 +71,7 @@ private:
     ProcessId moved(ProcessId process, std::uint32_t times) const { return shifted(process, block_, times * period_); }
 
     std::uint32_t block_, period_;
-    std::vector<std::uint32_t> links_;
-    Wires::PassedWays passed_;
-    double spread_s_ = 0;
+    LinkImages links_;
 };
 
 /// Returns true if moving processes by `period` in blocks of `block` takes those of a node to places of the same kind
