@@ -11,14 +11,6 @@ namespace syncline {
 
 namespace {
 
-constexpr std::uint32_t no_image = ~std::uint32_t{0};
-
-/// Sets `image` unless it is set. Returns true if it then is this link.
-bool learn_image(std::uint32_t& image, std::uint32_t link) {
-    if (image == no_image) image = link;
-    return image == link;
-}
-
 class ImageSearch {
 public:
     ImageSearch(const Wires& wires, const PairSet& pairs, std::uint32_t block, std::uint32_t period)

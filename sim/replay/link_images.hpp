@@ -17,6 +17,14 @@
 /// Time: O(B/k · routes).
 namespace syncline {
 
+inline constexpr std::uint32_t no_image = ~std::uint32_t{0};
+
+/// Sets the image of a link or a node unless it is set. Returns true if it then is `found`.
+inline bool learn_image(std::uint32_t& image, std::uint32_t found) {
+    if (image == no_image) image = found;
+    return image == found;
+}
+
 struct LinkImages {
     std::vector<std::uint32_t> links;  ///< by link: see Wires::represent()
     Wires::PassedWays passed;          ///< empty unless latencies are averaged

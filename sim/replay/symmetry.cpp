@@ -11,14 +11,6 @@ namespace syncline {
 
 namespace {
 
-constexpr std::uint32_t unset = ~std::uint32_t{0};
-
-/// Sets `known` unless it is set. Returns true if it then has this value.
-bool learn(std::uint32_t& known, std::uint32_t value) {
-    if (known == unset) known = value;
-    return known == value;
-}
-
 /// Returns true if the messages of all repetitions have the same sizes.
 bool sizes_alike(const Partition& partition, const Message& a, const Message& b) {
     const auto counts = [](const Blocks& one, const Blocks& other) { return one.count == other.count; };
@@ -57,8 +49,8 @@ bool shifts_nodes(const std::vector<Place>& places, std::uint32_t block, std::ui
     for (ProcessId process = 0; process < places.size(); ++process) {
         const Place &from = places[process], &to = places[shifted(process, block, period)];
         if (from.device != to.device || from.in_fabric()) return false;
-        if (image.size() <= from.node) image.resize(from.node + 1, unset);
-        if (!learn(image[from.node], to.node)) return false;
+        if (image.size() <= from.node) image.resize(from.node + 1, no_image);
+        if (!learn_image(image[from.node], to.node)) return false;
     }
     return true;
 }

@@ -40,18 +40,6 @@ ReplayedIteration replayed(const Cluster& cluster, const Model& model, Plan plan
     return replay_representatives(lower(cluster, model, plan));
 }
 
-Plan plan_of(std::int64_t stages, std::int64_t replicas, std::int64_t micro_batches) {
-    Plan plan;
-    plan.ranks = stages * replicas;
-    plan.compute = ComputeKind::roofline;
-    plan.iterations = 1;
-    plan.algorithm.name = "ring";
-    plan.parallelism.pipeline.stages = stages;
-    plan.parallelism.pipeline.micro_batches = micro_batches;
-    plan.batch_per_rank = micro_batches;
-    return plan;
-}
-
 }  // namespace
 
 TEST_CASE("averages: one rank stands for all whose routes differ in latency alone") {
@@ -61,7 +49,7 @@ TEST_CASE("averages: one rank stands for all whose routes differ in latency alon
         const std::int64_t stage_nodes =
             unit + 1 + chance.below(static_cast<std::uint64_t>(unit - 1));  // no multiple of the units
         const std::int64_t rows = chance.of<std::int64_t>({1, 2}), replicas = devices * stage_nodes / rows;
-        Plan plan = plan_of(stages, rows * replicas, stages == 1 ? 1 : 2);
+        Plan plan = pipeline_of(stages, rows * replicas, stages == 1 ? 1 : 2);
         plan.parallelism.layout.rows = rows;
         plan.iterations = 1 + chance.below(3);
         plan.overlap = chance.of<Overlap>({Overlap::none, Overlap::wait_free});
@@ -95,7 +83,7 @@ TEST_CASE("averages: each step of a ring has the mean latency of its messages, o
     const std::int64_t nodes = 5, unit = 3, steps = 2 * (nodes - 1);
     for (const Latency latency : {Latency::travelling, Latency::blocking}) {
         const double spine_latency_s = 1e-4, share = latency == Latency::blocking ? 1 : 2.0 / 5;
-        Plan plan = plan_of(1, devices * nodes, 1);
+        Plan plan = pipeline_of(1, devices * nodes, 1);
         plan.parallelism.layout.rows = devices;
         plan.overlap = Overlap::none;
         Chance chance(1);
@@ -115,7 +103,7 @@ TEST_CASE("averages: where a link between switches may be short, all ranks are s
     for (const bool short_links : {false, true}) {
         CAPTURE(short_links);
         Chance chance(3);
-        Plan plan = plan_of(1, devices * nodes, 1);
+        Plan plan = pipeline_of(1, devices * nodes, 1);
         plan.parallelism.layout.rows = devices;
         // A rail's ring has one message at a time between two leaves; exchanges with all have more.
         plan.algorithm.name = short_links ? "direct" : "ring";

@@ -36,4 +36,16 @@ inline Cluster nodes_of(std::int64_t nodes, std::int64_t devices, std::int64_t n
     return cluster;
 }
 
+/// One iteration of replicas, each of them a pipeline with one rank on each stage.
+inline Plan pipeline_of(std::int64_t stages, std::int64_t replicas, std::int64_t micro_batches) {
+    Plan plan;
+    plan.ranks = stages * replicas;
+    plan.compute = ComputeKind::roofline;
+    plan.iterations = 1;
+    plan.algorithm.name = "ring";
+    plan.parallelism.pipeline.stages = stages;
+    plan.parallelism.pipeline.micro_batches = plan.batch_per_rank = micro_batches;
+    return plan;
+}
+
 }  // namespace syncline

@@ -35,17 +35,6 @@ ReplayedIteration folded(const Cluster& cluster, const Model& model, Plan plan) 
     return replay_representatives(lower(cluster, model, plan));
 }
 
-Plan pipeline_of(std::int64_t stages, std::int64_t replicas, std::int64_t micro_batches) {
-    Plan plan;
-    plan.ranks = stages * replicas;
-    plan.compute = ComputeKind::roofline;
-    plan.iterations = 1;
-    plan.algorithm.name = "ring";
-    plan.parallelism.pipeline.stages = stages;
-    plan.parallelism.pipeline.micro_batches = plan.batch_per_rank = micro_batches;
-    return plan;
-}
-
 }  // namespace
 
 TEST_CASE("micro-batches that repeat are simulated with few of them, whatever the plan divides and overlaps") {
