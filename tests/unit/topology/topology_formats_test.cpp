@@ -64,7 +64,7 @@ std::vector<Edge> edges(const Topology& topology) {
     return edges(spec);
 }
 
-std::vector<std::string> switches(const Topology& topology) {
+std::vector<std::string> switches_of(const Topology& topology) {
     std::vector<std::string> names;
     for (std::uint32_t vertex = topology.hosts; vertex < topology.vertices(); ++vertex)
         names.push_back(topology.graph[vertex].name);
@@ -116,7 +116,7 @@ TEST_CASE("a written graph is read back as it was", "[topology][formats]") {
             CHECK(spec.shape == Shape::graph);
             CHECK(spec.hosts == topology.hosts);
             std::sort(spec.switches.begin(), spec.switches.end());
-            CHECK(spec.switches == switches(topology));
+            CHECK(spec.switches == switches_of(topology));
             CHECK(edges(spec) == edges(topology));
         }
 }
@@ -173,7 +173,7 @@ TEST_CASE("graphs with odd names are read back as they were, or are not written"
         const auto check = [&](const std::string& file_name, const std::string& text) {
             INFO(text);
             TopologySpec spec = parse_graph(file_name, text);
-            CHECK(spec.switches == switches(topology));
+            CHECK(spec.switches == switches_of(topology));
             CHECK(edges(spec) == edges(topology));
         };
         check("x.graphml", to_graphml(topology));

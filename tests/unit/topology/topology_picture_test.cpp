@@ -96,7 +96,7 @@ struct Case {
     Use use = Use::fabric;
 };
 
-TopologySpec spec_of(Shape shape) {
+TopologySpec of_shape(Shape shape) {
     TopologySpec spec;
     spec.shape = shape;
     return spec;
@@ -104,7 +104,7 @@ TopologySpec spec_of(Shape shape) {
 
 /// Returns leaves of 10 hosts whose switches form a random tree with further cables, or, without switches, only hosts.
 TopologySpec own_graph(int hosts, bool with_switches) {
-    TopologySpec spec = spec_of(Shape::graph);
+    TopologySpec spec = of_shape(Shape::graph);
     std::uint32_t random = 7;
     const auto below = [&random](int bound) {
         random = random * 1664525 + 1013904223;
@@ -127,20 +127,20 @@ std::vector<Case> cases(int hosts) {
     std::vector<Case> all;
     for (const Shape shape :
          {Shape::star, Shape::ring, Shape::tree, Shape::exponential, Shape::torus, Shape::fat_tree, Shape::dragonfly}) {
-        all.push_back({spec_of(shape)});
-        if (shape != Shape::fat_tree && shape != Shape::dragonfly) all.push_back({spec_of(shape), Use::overlay});
+        all.push_back({of_shape(shape)});
+        if (shape != Shape::fat_tree && shape != Shape::dragonfly) all.push_back({of_shape(shape), Use::overlay});
     }
-    if (hosts <= 700) all.push_back({spec_of(Shape::full_mesh)});
-    if ((hosts & (hosts - 1)) == 0) all.push_back({spec_of(Shape::hypercube)});
-    all.push_back({spec_of(Shape::tree)});
+    if (hosts <= 700) all.push_back({of_shape(Shape::full_mesh)});
+    if ((hosts & (hosts - 1)) == 0) all.push_back({of_shape(Shape::hypercube)});
+    all.push_back({of_shape(Shape::tree)});
     all.back().spec.arity = 32;
-    all.push_back({spec_of(Shape::exponential), Use::overlay});
+    all.push_back({of_shape(Shape::exponential), Use::overlay});
     all.back().spec.directed = true;
-    all.push_back({spec_of(Shape::rails)});
+    all.push_back({of_shape(Shape::rails)});
     all.back().spec.rails = 4;
     all.back().spec.nodes_per_group = 16;
     all.back().spec.spines = 4;
-    all.push_back({spec_of(Shape::hierarchical)});
+    all.push_back({of_shape(Shape::hierarchical)});
     all.back().spec.levels = {{Shape::full_mesh, 8}, {Shape::star, 4}, {Shape::ring, 0}};
     all.push_back({own_graph(hosts, true)});
     all.push_back({own_graph(hosts, false)});
@@ -209,23 +209,23 @@ TEST_CASE("blocks are racks, pods and groups", "[topology][picture]") {
         return found;
     };
     // 16 pods of 8 leaves with 8 hosts each below 64 cores that are joined to every pod.
-    const auto fat_tree = labels(spec_of(Shape::fat_tree), 1024);
+    const auto fat_tree = labels(of_shape(Shape::fat_tree), 1024);
     CHECK(fat_tree.at("8 racks of 8 hosts") == 16);
     CHECK(fat_tree.at("64 switches") == 1);
     // p = 4, a = 8, g = 33: the balanced dragonfly for 1024 hosts.
-    CHECK(labels(spec_of(Shape::dragonfly), 1024).at("8 racks of 4 hosts") == 33);
-    CHECK(labels(spec_of(Shape::star), 200).at("200 hosts") == 1);
-    CHECK(labels(spec_of(Shape::torus), 200).at("10 hosts") == 20);  // rows of 10 × 20
-    TopologySpec tree = spec_of(Shape::tree);
+    CHECK(labels(of_shape(Shape::dragonfly), 1024).at("8 racks of 4 hosts") == 33);
+    CHECK(labels(of_shape(Shape::star), 200).at("200 hosts") == 1);
+    CHECK(labels(of_shape(Shape::torus), 200).at("10 hosts") == 20);  // rows of 10 × 20
+    TopologySpec tree = of_shape(Shape::tree);
     tree.arity = 32;
     CHECK(labels(tree, 1024).at("32 hosts") == 32);
-    TopologySpec cube = spec_of(Shape::torus);
+    TopologySpec cube = of_shape(Shape::torus);
     cube.dimensions = {8, 8, 8};
     CHECK(labels(cube, 512).at("8 hosts") == 64);
 }
 
 TEST_CASE("two hosts at the ends of many switches have few blocks and a short legend", "[topology][picture]") {
-    TopologySpec spec = spec_of(Shape::graph);
+    TopologySpec spec = of_shape(Shape::graph);
     const auto name = [](int i) { return "s" + std::to_string(i); };
     constexpr int switches = 1000;
     spec.edges = {{"a", name(0), {}}, {name(switches - 1), "b", {}}};
@@ -249,7 +249,7 @@ TEST_CASE("two hosts at the ends of many switches have few blocks and a short le
 }
 
 TEST_CASE("cables between switches of one level pass above the others", "[topology][picture]") {
-    TopologySpec spec = spec_of(Shape::graph);
+    TopologySpec spec = of_shape(Shape::graph);
     spec.switches = {"s0", "s1", "s2"};
     spec.edges = {{"a", "s0", {}},  {"b", "s1", {}},  {"c", "s2", {}},
                   {"s0", "s1", {}}, {"s1", "s2", {}}, {"s0", "s2", {}}};
