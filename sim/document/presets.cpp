@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "sim/base/did_you_mean.hpp"
+#include "sim/base/regular_file.hpp"
 #include "sim/document/data_roots.hpp"
 
 namespace syncline::config {
@@ -51,7 +52,8 @@ std::vector<std::string> names_in(const fs::path& folder) {
     std::vector<std::string> names;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-        if (entry->path().extension() == ".yaml") names.push_back(entry->path().stem().string());
+        if (entry->path().extension() == ".yaml" && is_regular(entry->path()))
+            names.push_back(entry->path().stem().string());
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -80,8 +82,7 @@ std::string one_of(const std::vector<std::string>& names) {
 /// Returns the name that was probably meant, and the known names by folder.
 std::string hint_for(const std::string& word, const fs::path& place, const Kinds& kinds,
                      std::vector<std::string> known) {
-    std::error_code error;
-    if (const fs::path file = place.string() + ".yaml"; fs::is_regular_file(file, error))
+    if (const fs::path file = place.string() + ".yaml"; is_regular(file))
         return fmt::format("did you mean '{}.yaml'?", word);
     std::vector<std::string> sentences;
     for (const std::string& root : missing_data_roots())
@@ -103,10 +104,8 @@ std::string hint_for(const std::string& word, const fs::path& place, const Kinds
 /// Returns the presets called `name`: the first of each kind, with its file.
 std::map<std::string, fs::path> presets_called(const std::string& name, const Kinds& kinds) {
     std::map<std::string, fs::path> found;
-    std::error_code error;
     for (const auto& [kind, folder] : folders_there(kinds))
-        if (const fs::path file = folder / (name + ".yaml"); fs::is_regular_file(file, error))
-            found.emplace(kind, file);
+        if (const fs::path file = folder / (name + ".yaml"); is_regular(file)) found.emplace(kind, file);
     return found;
 }
 
@@ -124,7 +123,8 @@ std::vector<Preset> presets(const Kinds& kinds) {
 }
 
 std::string summary_of(const fs::path& file) {
-    std::ifstream lines(file);
+    constexpr std::size_t most_bytes = 1 << 16;  // a comment at the beginning is shorter
+    std::istringstream lines(read_regular(file, most_bytes).text);
     std::string text;
     for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
         if (line.starts_with("# yaml-language-server")) continue;
@@ -145,7 +145,7 @@ bool is_path(std::string_view word) {
 fs::path find_file(const Node& word, const Kinds& kinds, const std::vector<std::string>& words) {
     std::error_code error;
     const fs::path place = referred_file(word);
-    if (word.scalar.empty() || is_path(word.scalar) || kinds.empty() || fs::is_regular_file(place, error)) return place;
+    if (word.scalar.empty() || is_path(word.scalar) || kinds.empty() || is_regular(place)) return place;
     const std::map<std::string, fs::path> found = presets_called(word.scalar, kinds);
     if (found.size() == 1) return found.begin()->second;
     std::vector<std::string> names, files;

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
 #include <system_error>
+#include <utility>
 
+#include "sim/base/regular_file.hpp"
 #include "sim/base/utf8.hpp"
 
 namespace syncline::config {
@@ -39,36 +39,28 @@ Text failure(const fs::path& path, const std::string& why, const std::string& hi
     return {std::nullopt, fmt::format("'{}' {}", path.lexically_normal().string(), why), hint};
 }
 
-Text too_large(const fs::path& path, std::size_t most_bytes) {
-    return failure(path, "is too large", fmt::format("the maximum is {} MiB", most_bytes >> 20));
-}
-
 }  // namespace
 
 Text read_text(const fs::path& path, std::size_t most_bytes) {
     std::error_code error;
     if (path.filename().empty() && !fs::is_directory(path, error)) return {{}, "the name of the file is empty", ""};
-    const fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found) return failure(path, "does not exist", nearest(path));
-    if (error) return failure(path, fmt::format("cannot be read: {}", error.message()));
-    if (fs::is_directory(status)) return failure(path, "is a directory", "name a file in it");
-    // A pipe or a device may never end, or never begin.
-    if (!fs::is_regular_file(status)) return failure(path, "is not a regular file");
-    if (fs::file_size(path, error) > most_bytes && !error) return too_large(path, most_bytes);
-
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return failure(path, fmt::format("cannot be read: {}", std::generic_category().message(errno)));
-    // Reads to the end, not to the file's size: the file may have grown since, and files in /proc have no size.
-    std::string text;
-    char block[1 << 16];
-    while (file.read(block, sizeof block), file.gcount() > 0) {
-        text.append(block, static_cast<std::size_t>(file.gcount()));
-        if (text.size() > most_bytes) return too_large(path, most_bytes);
+    FileContent file = read_regular(path, most_bytes);
+    switch (file.problem) {
+        case FileContent::Problem::none:
+            break;
+        case FileContent::Problem::missing:
+            return failure(path, "does not exist", nearest(path));
+        case FileContent::Problem::directory:
+            return failure(path, "is a directory", "name a file in it");
+        case FileContent::Problem::special:
+            return failure(path, "is not a regular file");
+        case FileContent::Problem::too_large:
+            return failure(path, "is too large", fmt::format("the maximum is {} MiB", most_bytes >> 20));
+        case FileContent::Problem::unreadable:
+            return failure(path, "cannot be read: " + file.reason);
     }
-    if (file.bad()) return failure(path, "cannot be read");
-    if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
-    return {std::move(text), "", ""};
+    if (file.text.starts_with("\xef\xbb\xbf")) file.text.erase(0, 3);
+    return {std::move(file.text), "", ""};
 }
 
 void check_text(const Source& source) {

@@ -9,6 +9,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/did_you_mean.hpp"
+#include "sim/base/regular_file.hpp"
 #include "sim/document/text.hpp"
 
 namespace syncline::lesson {
@@ -71,8 +72,7 @@ Lesson load(const fs::path& file, Lesson lesson) {
     lesson.handout = std::move(*read.text);
     take_apart(file, lesson);
     lesson.scenario = fs::path(file).replace_extension(".yaml");
-    std::error_code error;
-    if (!fs::is_regular_file(lesson.scenario, error))
+    if (!is_regular(lesson.scenario))
         refuse(file.string(), "the lesson has no scenario", fmt::format("there is no {}", lesson.scenario.string()));
     return lesson;
 }
@@ -83,7 +83,7 @@ std::vector<Lesson> load_lessons(const fs::path& folder) {
     std::vector<Lesson> lessons;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-        if (entry.path().extension() != ".md") continue;
+        if (entry.path().extension() != ".md" || !is_regular(entry.path())) continue;
         if (std::optional<Lesson> lesson = named(entry.path().stem().string()))
             lessons.push_back(load(entry.path(), std::move(*lesson)));
     }

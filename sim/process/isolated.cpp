@@ -76,10 +76,6 @@ void become_worker(int said) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-    if (number_ >= 0) close(number_);
-}
-
 Isolated::Isolated(const std::function<std::string()>& work, Role role) : role_(role) {
     if (role == Role::worker) {
         said_.set(memfd_create("said", MFD_CLOEXEC));

@@ -5,24 +5,12 @@
 #include <functional>
 #include <string>
 
+#include "sim/base/descriptor.hpp"
+
 /// Runs work in a separate process: SimGrid allows one engine per process, and ends the process on errors.
 ///
 /// The process dies with its parent, however the parent ends. Its result returns through a pipe.
 namespace syncline {
-
-/// A file descriptor that is closed at the end; below 0: none.
-class Descriptor {
-public:
-    explicit Descriptor(int number = -1) : number_(number) {}
-    ~Descriptor();
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    void set(int number) { number_ = number; }
-    int get() const { return number_; }
-
-private:
-    int number_;
-};
 
 class Isolated {
 public:

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "sim/base/did_you_mean.hpp"
+#include "sim/base/regular_file.hpp"
+#include "sim/output/files.hpp"
 
 namespace syncline::batch {
 
@@ -187,6 +189,9 @@ Database::Database() {
 }
 
 Database::Database(const std::filesystem::path& file, Mode mode) : file_(file) {
+    std::error_code error;
+    if (std::filesystem::exists(file, error) && !is_regular(file))
+        throw OutputError(fmt::format("error: {} is not a regular file", file.string()));
     // A reader, too, must roll back what a killed program left unfinished, if permissions allow.
     const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0);
     const int code = sqlite3_open_v2(file.c_str(), &handle_, flags, nullptr);

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -12,6 +14,7 @@
 // The verbs list and where, and $SYNCLINE_DATA.
 
 using namespace syncline::test;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -86,6 +89,65 @@ TEST_CASE("where: a name means a file here, of SYNCLINE_DATA, or of the clone") 
     CHECK(unknown.err.find("did you mean 'p100-25g'?") != std::string::npos);
     CHECK(unknown.err.find("SYNCLINE_DATA names /nowhere, which has no folder platforms") != std::string::npos);
     CHECK(where("missing.yaml").status == 3);
+}
+
+TEST_CASE("list: what is no regular file is passed over, and never opened") {
+    const TempDir folder;
+    const std::vector<std::pair<std::string, std::string>> lists{
+        {"platforms", "platforms"},         {"workloads", "workloads"},       {"topologies", "topologies"},
+        {"scenarios", "scenarios/lessons"}, {"studies", "scenarios/studies"}, {"devices", "platforms/devices"}};
+    for (const auto& [list, place] : lists) {
+        folder.write(place + "/good.yaml", "# A good one. And more.\nname: good\n");
+        fs::create_symlink(folder / place / "good.yaml", folder / place / "linked.yaml");
+        REQUIRE(mkfifo((folder / place / "no-pipe.yaml").c_str(), 0600) == 0);
+        fs::create_symlink("/dev/zero", folder / place / "no-zero.yaml");
+        fs::create_symlink("/dev/tty", folder / place / "no-terminal.yaml");
+        fs::create_symlink("nowhere", folder / place / "no-dangling.yaml");
+        fs::create_symlink("no-loop.yaml", folder / place / "no-loop.yaml");
+        fs::create_directory(folder / place / "no-directory.yaml");
+        // All of a file is a comment.
+        folder.write(place + "/long.yaml", "# " + std::string(20'000'000, 'x') + "\n");
+    }
+    folder.write("scenarios/lessons/01-good.md", read_file(shipped("scenarios/lessons/02-ring-allreduce.md")));
+    folder.write("scenarios/lessons/01-good.yaml", "name: good\n");
+    REQUIRE(mkfifo((folder / "scenarios/lessons/02-pipe.md").c_str(), 0600) == 0);
+    for (const auto& [list, place] : lists) {
+        CAPTURE(list);
+        const Outcome names = ask_at(folder.path(), {"list", list, "--names"});
+        CHECK(names.status == 0);
+        CHECK_THAT("\n" + names.out, ContainsSubstring("\ngood\n") && ContainsSubstring("\nlinked\n"));
+        const Outcome all = ask_at(folder.path(), {"list", list});
+        CHECK(all.status == 0);
+        CHECK_THAT(all.out, ContainsSubstring("A good one.") && !ContainsSubstring("And more"));
+        CHECK(static_cast<double>(all.peak_kib) < 200'000 * patience);
+        CHECK_THAT("\n" + names.out + all.out, !ContainsSubstring("\nno-"));
+    }
+    CHECK_THAT(ask_at(folder.path(), {"list", "lessons"}).out, ContainsSubstring("good"));
+    // Who names one of them is told what it is.
+    for (const char* special : {"platforms/no-pipe.yaml", "platforms/no-zero.yaml", "/dev/zero", "/dev/stdin"})
+        for (const std::vector<std::string>& arguments :
+             {std::vector<std::string>{"run", special},
+              {"check", special},
+              {"batch", special, "--out", "out"},
+              {"validate", special},
+              {"topology", special},
+              {"workload", special, "--device", "p100-sxm2", "--batch", "1"},
+              {"run", "zhang-2021", "--set", std::string("platform=") + special}}) {
+            const Outcome outcome = ask_at(folder.path(), arguments);
+            CAPTURE(special, arguments[0], outcome.err);
+            CHECK(outcome.status == 3);
+            CHECK_THAT(outcome.err, ContainsSubstring("' is not a regular file"));
+        }
+    // A pipe in place of results.
+    fs::create_directory(folder / "out");
+    REQUIRE(mkfifo((folder / "out/results.db").c_str(), 0600) == 0);
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"results", "out"}, {"batch", "zhang-2021", "--out", "out"}}) {
+        const Outcome outcome = ask_at(folder.path(), arguments);
+        CAPTURE(arguments[0], outcome.err);
+        CHECK(outcome.status == 4);
+        CHECK_THAT(outcome.err, ContainsSubstring("out/results.db is not a regular file"));
+    }
 }
 
 TEST_CASE("batch: a directory of results may have the study's name") {

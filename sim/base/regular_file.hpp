@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+/// Files that are read. Every file that a user names, or that a folder of presets holds, is opened here.
+///
+/// Only regular files are: a pipe may never begin and a device never end, and opening a device may act on it. Opening
+/// does not wait.
+namespace syncline {
+
+struct FileContent {
+    enum class Problem { none, missing, directory, special, too_large, unreadable };
+    Problem problem = Problem::none;
+    std::string text;    ///< if it is too large: its first bytes
+    std::string reason;  ///< the system's, if it is unreadable
+};
+
+/// Reads a file of at most `most_bytes`, byte by byte as it is. No more of it is read.
+FileContent read_regular(const std::filesystem::path& path, std::size_t most_bytes);
+
+/// Returns whether `path` is a regular file, or a link to one: what a list of files has in it.
+bool is_regular(const std::filesystem::path& path);
+
+}  // namespace syncline
