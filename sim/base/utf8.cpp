@@ -40,6 +40,24 @@ std::optional<char32_t> take_character(std::string_view& text) {
     return character;
 }
 
+std::string utf8_of(char32_t character) {
+    std::string bytes;
+    const auto follow = [&](int shift) { bytes += static_cast<char>(0x80 | (character >> shift & 0x3f)); };
+    if (character < 0x80) return {static_cast<char>(character)};
+    if (character < 0x800) {
+        bytes += static_cast<char>(0xc0 | character >> 6);
+    } else if (character < 0x10000) {
+        bytes += static_cast<char>(0xe0 | character >> 12);
+        follow(6);
+    } else {
+        bytes += static_cast<char>(0xf0 | character >> 18);
+        follow(12);
+        follow(6);
+    }
+    follow(0);
+    return bytes;
+}
+
 std::size_t count_characters(std::string_view text) {
     std::size_t count = 0;
     for (; !text.empty(); ++count) take_character(text);
@@ -69,7 +87,7 @@ std::string replaced(std::string_view text, std::string_view kept,
         }
         const std::string_view rest = text;
         const auto character = take_character(text);
-        if (!character || is_bidi_control(*character) || is_control(*character))
+        if (!character || is_bidi_control(*character) || is_control(*character) || is_noncharacter(*character))
             result += instead(character);
         else
             result += rest.substr(0, rest.size() - text.size());

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/document/surrogates.hpp"
 #include "sim/document/text.hpp"
 
 namespace syncline::config {
@@ -59,7 +60,7 @@ public:
                   const std::string& value) override {
         check_anchor(mark, anchor);
         check_tag(mark, tag);
-        Node node = scalar_at(place(mark), value);
+        Node node = scalar_at(place(mark), with_pairs(value));
         node.quoted = tag == "!" || tag == core_tag + "str";
         add(std::move(node));
     }
@@ -193,6 +194,9 @@ std::pair<std::string, std::string> in_plain_words(std::string message, const st
         {ErrorMsg::UNKNOWN_ANCHOR, {"aliases are not supported", "put a text that begins with '*' in quotes"}},
         {ErrorMsg::TAB_IN_INDENTATION, {"a tab in the indentation", "indent with spaces"}},
     };
+    if (message.starts_with(ErrorMsg::INVALID_UNICODE))
+        return {"this escape is no character",
+                R"(half of a pair needs the other half next to it, as in "\ud83d\ude00")"};
     const auto known = words.find(message);
     if (known == words.end()) return {"this is not YAML: " + message, ""};
     return known->second;
@@ -207,14 +211,18 @@ Node parse_yaml(const Source& source, std::size_t skip) {
     const std::string_view text = source.text;
     const std::string blank(skip, ' ');
     const auto end = text.find_last_not_of(" \t\r\n") + 1;
-    std::istringstream stream(end > skip ? blank + std::string(text.substr(skip, end - skip)) : "");
+    std::istringstream stream(end > skip ? blank + without_pairs(std::string(text.substr(skip, end - skip))) : "");
     Builder builder(source);
     try {
         YAML::Parser parser(stream);
         while (parser.HandleNextDocument(builder)) {
         }
     } catch (const YAML::Exception& error) {
-        const Mark mark = builder.place(error);
+        Mark mark = builder.place(error);
+        if (error.msg.starts_with(YAML::ErrorMsg::INVALID_UNICODE) && mark.column > 1) {  // marked at its end
+            const auto begin = locate(mark).source_line.rfind('\\', static_cast<std::size_t>(mark.column) - 2);
+            if (begin != std::string::npos) mark.column = static_cast<int>(begin) + 1;
+        }
         const auto [message, hint] = in_plain_words(error.msg, locate(mark).source_line);
         builder.stop(mark, message, hint);
     }

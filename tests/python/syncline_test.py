@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Tests the module scripts/python/syncline: syncline_test.py PROGRAM. pandas is not needed; a stub takes its place."""
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -114,6 +115,40 @@ class Calls(Directory):
             caller.send_signal(signal.SIGINT)
             self.assertEqual(caller.communicate(timeout=30)[0], "raised\n")
         self.assertTrue((self.directory / "interrupted").exists())
+
+
+class Texts(Directory):
+    """Characters of any plane, in and out, in a locale that has none of them."""
+    NAME = "a \U0001f600 \u00e9 \u4e2d \U0001d11e"
+
+    def test_names_come_back(self):
+        scenario = {**RING, "variants": {self.NAME: {}}}
+        result = syncline.run(scenario, variant=self.NAME)
+        self.assertEqual(result["results"][0]["variant"], self.NAME)
+        changed = syncline.run(RING, set={"variants": {self.NAME: {}}})
+        self.assertEqual(changed["results"][0]["variant"], self.NAME)
+        store = syncline.batch({"name": self.NAME, "base": RING, "axes": {"collective.ranks": [2]}}, out="out")
+        self.assertEqual(store.rows(columns="study")[0]["study"], self.NAME)
+        self.assertIn(self.NAME, pathlib.Path("out", "study.yaml").read_text(encoding="utf-8"))
+        self.assertIn(self.NAME, store.plot("ranks", "completion_time_s").svg)
+
+    def test_json_with_escapes_is_read(self):
+        text = json.dumps({**RING, "variants": {self.NAME: {}}})  # pairs of escapes
+        self.assertIn("\\ud83d\\ude00", text)
+        pathlib.Path("scenario.json").write_text(text, encoding="ascii")
+        self.assertEqual(syncline.run("scenario.json")["results"][0]["variant"], self.NAME)
+
+    def test_half_a_character_is_an_error_of_the_program(self):
+        for bad in ({**RING, "name": "\ud83d"}, {**RING, "name": "\udc80"}):
+            with self.assertRaisesRegex(syncline.Error, r"scenario\.yaml:\d+:\d+: error: this byte is not UTF-8"):
+                syncline.run(bad)
+
+    def test_another_locale(self):
+        script = f"import syncline; syncline.use({str(PROGRAM)!r}); print(ascii(syncline.run({RING!r}, set={{'variants': " \
+                 f"{{{self.NAME!a}: {{}}}}}})['results'][0]['variant']))"
+        environment = {**os.environ, "PYTHONPATH": str(MODULES), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        done = subprocess.run([sys.executable, "-c", script], env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.stdout.strip(), ascii(self.NAME))
 
 
 class Verbs(Directory):

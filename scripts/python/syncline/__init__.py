@@ -47,6 +47,12 @@ def _absolute(value):
     return value
 
 
+def _write(path, description):
+    """Writes a dictionary as JSON, which is YAML. Texts stay readable, and halves of characters are left to the program."""
+    text = json.dumps(_absolute(description), indent=1, ensure_ascii=False)
+    path.write_text(text, encoding="utf-8", errors="surrogatepass")
+
+
 @contextlib.contextmanager
 def _file(description, name):
     """Gives the word for the command line: the name of a file or preset, or of a temporary file with a dictionary."""
@@ -55,7 +61,7 @@ def _file(description, name):
         return
     with tempfile.TemporaryDirectory(prefix="syncline-") as directory:
         path = pathlib.Path(directory, name + ".yaml")
-        path.write_text(json.dumps(_absolute(description), indent=1), encoding="utf-8")  # JSON is YAML
+        _write(path, description)
         yield path
 
 
@@ -165,7 +171,7 @@ def batch(study, out=None, **options):
         if isinstance(study, dict):
             file = pathlib.Path(out, "study.yaml")
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(_absolute(study), indent=1), encoding="utf-8")
+            _write(file, study)
             study = file
         store = Store(out, call("batch", study, out=out, **options)[1])
         weakref.finalize(store, cleanup.pop_all().close)

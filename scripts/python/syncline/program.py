@@ -54,7 +54,7 @@ def _value(value):
     """Returns the text of a value: numbers, lists and mappings as YAML reads them, None as the YAML that removes a key."""
     if value is None:
         return "~"
-    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else json.dumps(value)
+    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else json.dumps(value, ensure_ascii=False)
 
 
 def words(options):
@@ -85,7 +85,8 @@ def call(verb, *arguments, **options):
     """
     command = [find(), verb, *words(options), *map(os.fspath, arguments)]
     # In a session of its own the program receives Ctrl-C once, from here, on a terminal as in a notebook.
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    given = [word.encode("utf-8", "surrogateescape") for word in command]  # in any locale
+    with subprocess.Popen(given, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           encoding="utf-8", errors="replace", start_new_session=True) as process:
         try:
             out, err = process.communicate()
