@@ -37,6 +37,15 @@ void check_cycle(const Mark& reference, const fs::path& path) {
     }
 }
 
+/// Returns whether a file's content is keys, items, or one word, which may be the name of another file.
+bool is_plausible(const Node& content) {
+    constexpr std::size_t longest_name = 255;
+    if (content.kind != Node::Kind::scalar) return true;
+    const bool one_line = locate(content.mark).source_line.find(content.scalar) != std::string::npos;
+    return content.scalar.size() <= longest_name && (one_line || content.quoted) &&
+           content.scalar.find('\n') == std::string::npos;
+}
+
 }  // namespace
 
 Location locate(const Mark& mark) {
@@ -130,6 +139,11 @@ Node Library::load(const fs::path& path, std::string text, const Mark& reference
     Node node = parse_yaml(source, 0);
     rename_old_keys(node);
     if (node.kind == Node::Kind::null) throw ConfigError({{locate(node.mark), "this file is empty", ""}});
+    // The text is not repeated: it may be that of any file, named by mistake.
+    if (!is_plausible(node))
+        throw ConfigError({{reference.source ? locate(reference) : Location{source.name, 1, 1, source.name},
+                            fmt::format("'{}' holds neither keys nor the name of a file", source.name),
+                            "name a YAML or JSON file, or write the keys here"}});
     return node;
 }
 

@@ -253,6 +253,24 @@ TEST_CASE("a file on the command line that cannot be read is named") {
     if (!readable) CHECK(error_of("secret.yaml").message == "'secret.yaml' cannot be read: Permission denied");
 }
 
+TEST_CASE("a text that is named by mistake is not repeated") {
+    const Scratch scratch;
+    for (const std::string& text : {std::string("root:x:secret\ndaemon:x:secret\n"), std::string("secret\n\nsecret\n"),
+                                    "secret" + std::string(1000, '.'), "'secret" + std::string(1000, '.') + "'",
+                                    std::string("|\n secret\n secret\n")}) {
+        Scratch::write("shadow", text);
+        Library library;
+        Node name = library.argument("shadow");
+        for (const auto& errors : {errors_of([&] { Library().load_argument("shadow"); }),
+                                   errors_of([&] { library.expand(name, {"platform"}); })}) {
+            REQUIRE(errors.size() == 1);
+            CHECK(errors[0].message == "'shadow' holds neither keys nor the name of a file");
+            CHECK(errors[0].where.source_line == "shadow");
+            CHECK_FALSE(errors[0].hint.empty());
+        }
+    }
+}
+
 TEST_CASE("an empty file is an error") {
     const Scratch scratch;
     for (const char* text : {"", "\n", "# only a comment\n", "---\n"}) {
