@@ -7,7 +7,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "sim/output/files.hpp"
 #include "sim/plot/plot.hpp"
@@ -76,6 +78,14 @@ std::string receive_all(int socket) {
     }
 }
 
+/// Returns an SVG as XML: gnuplot 5.4 writes text without escaping the end of a section that it does not use.
+std::string valid(std::string picture) {
+    constexpr std::string_view bad = "]]>", good = "]]&gt;";
+    for (auto at = picture.find(bad); at != picture.npos; at = picture.find(bad, at + good.size()))
+        picture.replace(at, bad.size(), good);
+    return picture;
+}
+
 }  // namespace
 
 std::string drawn(const std::string& script) {
@@ -89,7 +99,7 @@ std::string drawn(const std::string& script) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!sent || status != 0 || picture.empty()) throw OutputError("error: gnuplot cannot draw this");
-    return picture;
+    return picture.starts_with("<?xml") ? valid(std::move(picture)) : picture;
 }
 
 }  // namespace syncline::batch

@@ -27,16 +27,11 @@ auto in_turn(const Cycle& cycle, std::size_t i) {
 /// Returns `text` as a literal of gnuplot. In single quotes, only these have a meaning.
 std::string literal(const std::string& text) {
     std::string result = "'";
-    for (std::string_view rest = text; !rest.empty();) {
-        const std::string_view before = rest;
-        const auto character = take_character(rest);
-        const std::string_view bytes = before.substr(0, before.size() - rest.size());
-        if (!character || is_control(*character))
-            result += ' ';
-        else
-            result += bytes != "'"             ? bytes
-                      : result.ends_with('\'') ? R"(' . "'" . ')"  // gnuplot 5.4 does not read '' after a quote
-                                               : "''";
+    for (const char letter : printable(text)) {
+        if (letter != '\'')
+            result += letter;
+        else  // gnuplot 5.4 does not read '' after a quote
+            result += result.ends_with('\'') ? R"(' . "'" . ')" : "''";
     }
     return result + "'";
 }

@@ -13,7 +13,7 @@ const char* problem_of_name(std::string_view name) {
         const auto character = take_character(name);
         if (!character) return "is not UTF-8";
         if (is_control(*character)) return "contains a control character";
-        if (*character == 0xfffe || *character == 0xffff) return "contains a character that XML cannot hold";
+        if (is_noncharacter(*character)) return "contains a character that XML cannot hold";
     }
     return nullptr;
 }

@@ -9,7 +9,8 @@ namespace syncline {
 /// shows (printable()).
 std::string xml_escaped(std::string_view text);
 
-/// Does the same, with references in place of characters that do not show, so that a reader gets the same text.
+/// Does the same, with references in place of characters that do not show, so that a reader gets the same text. This
+/// must not contain characters that XML cannot hold: problem_of_name() finds them.
 std::string xml_exact(std::string_view text);
 
 }  // namespace syncline

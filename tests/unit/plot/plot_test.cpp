@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sim/base/xml.hpp"
 #include "sim/output/files.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"
@@ -274,6 +275,26 @@ TEST_CASE("no text is interpreted by gnuplot") {
     CHECK_FALSE(fs::exists("pwned"));
     titled.title = "'quoted' ''twice''";
     CHECK_THAT(drawn(points.script(titled)), ContainsSubstring(">'quoted' ''twice''<"));
+}
+
+TEST_CASE("a picture is XML, whatever its texts") {
+    struct Texts : XmlHandler {
+        std::string all;
+        void open(const XmlTag&) override {}
+        void close(std::string_view, std::string_view text) override { all += std::string(text) + '\n'; }
+    };
+    // Ends of sections, an entity, a control character, one that changes directions, and a code that XML cannot hold.
+    const std::string evil =
+        "a]]>b]]]]>> <![CDATA[x]]> &amp; <!-- \x1b[1m\x7f \xe2\x80\xae \xef\xbf\xbe \xf0\x9f\x98\x80";
+    const std::string shown = "a]]>b]]]]>> <![CDATA[x]]> &amp; <!--  [1m  ? ? \xf0\x9f\x98\x80";
+    Points points({{{{"training.algorithm", evil}, {"training.ranks", "2"}}, time_of(1)}});
+    PlotOptions options = ::options("algorithm", "iteration_time_s", {"algorithm"});
+    options.title = evil + " T";
+    options.x_label = evil + " X";
+    options.y_label = evil + " Y";
+    Texts texts;
+    parse_xml(drawn(points.script(options)), texts);
+    for (const char* end : {"\n", " T\n", " X\n", " Y ("}) CHECK_THAT(texts.all, ContainsSubstring("\n" + shown + end));
 }
 
 TEST_CASE("gnuplot draws the same bytes every time, without a date") {
