@@ -28,6 +28,7 @@ public:
     }
 
     void read(std::string_view text) {
+        skip_space_before_declaration(text);
         do {
             const std::string_view part = text.substr(0, piece);
             text.remove_prefix(part.size());
@@ -41,8 +42,21 @@ public:
     }
 
 private:
+    /// An XML declaration must be first. Files that are edited by hand often begin with an empty line, and other
+    /// programs, such as SimGrid, read them.
+    void skip_space_before_declaration(std::string_view& text) {
+        const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+        if (!text.substr(begin).starts_with("<?xml")) return;
+        const std::string_view space = text.substr(0, begin);
+        lines_before_ = static_cast<std::size_t>(std::count(space.begin(), space.end(), '\n'));
+        columns_before_ = begin - (space.find_last_of('\n') + 1);
+        text.remove_prefix(begin);
+    }
+
     XmlPlace place() const {
-        return {XML_GetCurrentLineNumber(parser_.get()), XML_GetCurrentColumnNumber(parser_.get()) + 1};
+        const std::size_t line = XML_GetCurrentLineNumber(parser_.get()),
+                          column = XML_GetCurrentColumnNumber(parser_.get()) + 1;
+        return {line + lines_before_, line == 1 ? column + columns_before_ : column};
     }
 
     template <class Act>
@@ -100,6 +114,7 @@ private:
     XmlHandler& handler_;
     std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
     std::exception_ptr error_;
+    std::size_t lines_before_ = 0, columns_before_ = 0;
     int depth_ = 0;
     std::string text_;
 };

@@ -11,7 +11,7 @@
 /// XML documents of other tools, read element by element with expat.
 ///
 /// Such files come from strangers. Refused are documents that declare entities, which may grow without limit, and those
-/// nested more deeply than a hundred. External DTDs are never read.
+/// nested more deeply than a hundred. External DTDs are never read. Empty lines before the XML declaration are allowed.
 namespace syncline {
 
 /// A position in the document, counted from 1, in characters.

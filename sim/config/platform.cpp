@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/base/warning.hpp"
 #include "sim/config/bandwidths.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/mesh.hpp"
@@ -199,6 +200,7 @@ void describe_native(Fields& fields, Cluster& cluster) {
         [&](const std::string& path, const std::string& text, const Fields::Beside& beside) {
             native.file = path;
             native.content = check_simgrid_file(path, text, beside);
+            if (native.content.warning) warn(*native.content.warning);
         });
     if (!fields.given("simgrid_xml")) {
         if (fields.given("hosts"))

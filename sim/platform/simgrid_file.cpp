@@ -26,11 +26,23 @@ const std::vector<std::string> elements{
     "host_link", "link",    "link_ctn", "model_prop",    "peer",        "platform",
     "prop",      "route",   "router",   "zone",          "zoneRoute"};
 
-/// Settings of the network models. All others are about SimGrid's own output, memory and debugging.
+/// Settings of the network models.
 const std::vector<std::string> settings{"network/TCP-gamma",      "network/bandwidth-factor", "network/crosstraffic",
                                         "network/latency-factor", "network/loopback-bw",      "network/loopback-lat",
                                         "network/model",          "network/weight-S",         "smpi/bw-factor",
                                         "smpi/lat-factor"};
+
+/// Beginnings of settings that describe what SimGrid does not do here: how it solves for processors, disks and flows,
+/// runs actors, and replays MPI programs. Public platforms have them
+/// (https://simgrid.org/doc/latest/Configuring_SimGrid.html). SimGrid does not see them. Refused stay those that ask
+/// for files and for stops, which the user would miss.
+const std::vector<std::string> without_effect{"clean-atexit",  "contexts/",
+                                              "cpu/",          "disk/",
+                                              "host/",         "maxmin/",
+                                              "path",          "precision/",
+                                              "smpi/",         "storage/",
+                                              "surf/",         "network/coordinates",
+                                              "network/optim", "network/maxmin-selective-update"};
 
 bool one_of(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -47,6 +59,12 @@ std::optional<double> number(std::string_view text) {
 bool is_number(std::string_view text, bool zero) {
     const auto value = number(text);
     return value && (*value > 0 || (zero && *value == 0));
+}
+
+bool has_effect(std::string_view setting) {
+    return closest(setting, settings) ||  // or else it is misspelt
+           std::none_of(without_effect.begin(), without_effect.end(),
+                        [&](const std::string& begin) { return setting.starts_with(begin); });
 }
 
 /// Returns true if this is a list of sizes and factors: "65472:0.94;15424:0.69".
@@ -126,6 +144,12 @@ public:
                                      "bandwidth_file='trace.txt'"
                                    : did_you_mean(tag.name, elements, "only hosts, links and routes are read"));
         }
+        const bool idle = configures_ && tag.name == "prop" && !has_effect(id(tag));
+        if (idle) note(tag);
+        if (idle || left_out_ > 0) {
+            ++left_out_;
+            return;
+        }
         if (tag.name == "config") configures_ = true;
         if (configures_ && tag.name == "prop") require_setting(tag);
         if (tag.attribute("state").value_or("ON") != "ON")
@@ -137,6 +161,10 @@ public:
 
     void close(std::string_view name, std::string_view content) override {
         --depth_;
+        if (left_out_ > 0) {
+            --left_out_;
+            return;
+        }
         size_.close(name);
         if (name == "config") configures_ = false;
         text += fmt::format("{}</{}>", escaped(content), name);
@@ -144,8 +172,16 @@ public:
 
     std::string text = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
     std::vector<Use> uses;
+    std::vector<std::string> idle_settings;
+    XmlPlace first_idle;
 
 private:
+    void note(const XmlTag& idle) {
+        constexpr std::size_t most = 20;
+        if (idle_settings.empty()) first_idle = idle.place;
+        if (idle_settings.size() < most && !one_of(idle_settings, id(idle))) idle_settings.push_back(id(idle));
+    }
+
     static void require_setting(const XmlTag& tag) {
         const std::string name = id(tag), value = tag.attribute("value").value_or("");
         if (name == "network/model")
@@ -175,7 +211,7 @@ private:
         text += '>';
     }
 
-    int depth_ = 0;
+    int depth_ = 0, left_out_ = 0;  // left out: open elements that are not copied
     std::size_t line_ = 1;
     bool configures_ = false;
     SimGridSize size_;
@@ -187,11 +223,12 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find_first_of("\r\n"));
 }
 
+Location locate(const std::string& file, std::string_view text, const XmlPlace& place) {
+    return {file, static_cast<int>(place.line), static_cast<int>(place.column), std::string(line_of(text, place.line))};
+}
+
 [[noreturn]] void refuse(const std::string& file, std::string_view text, const XmlError& error) {
-    const auto [line, column] = error.place;
-    throw ConfigError({{{file, static_cast<int>(line), static_cast<int>(column), std::string(line_of(text, line))},
-                        error.what(),
-                        error.hint}});
+    throw ConfigError({{locate(file, text, error.place), error.what(), error.hint}});
 }
 
 }  // namespace
@@ -209,7 +246,11 @@ SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
     try {
         Checker checker;
         parse_xml(text, checker);
-        SimGridFile result{std::move(checker.text), {}, {}};
+        SimGridFile result{std::move(checker.text), {}, {}, {}};
+        if (!checker.idle_settings.empty())
+            result.warning = {locate(file, text, checker.first_idle),
+                              fmt::format("without effect here: '{}'", fmt::join(checker.idle_settings, "', '")),
+                              "only settings of the network are read"};
         std::map<std::pair<std::string, TraceOf>, std::size_t> numbers;
         std::vector<std::size_t> sizes;
         std::size_t points = 0;

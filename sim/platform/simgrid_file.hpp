@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/platform/simgrid_size.hpp"
 #include "sim/platform/simgrid_trace.hpp"
 
@@ -13,7 +15,8 @@
 ///
 /// SimGrid trusts its input: it loads shared libraries, obeys settings that write files or end the process, starts
 /// actors, and builds as many hosts as a number says. So only elements that describe hosts, links and routes are let
-/// through, and only settings of the network (https://simgrid.org/doc/latest/XML_reference.html).
+/// through, and only settings of the network (https://simgrid.org/doc/latest/XML_reference.html). Settings that would
+/// change nothing here are left out, with a warning.
 ///
 /// SimGrid gets what was checked: the text names no files, whose content may have changed since.
 namespace syncline {
@@ -26,6 +29,7 @@ struct SimGridFile {
     std::string text;
     std::vector<std::string> traces;  ///< of checked traces: text_of()
     std::vector<std::size_t> uses;    ///< traces, as they occur in the text
+    std::optional<Diagnostic> warning;
 };
 
 /// Reads the text of a platform whose file is `file`. `beside` returns the content of a file that it names, relative to

@@ -215,7 +215,7 @@ void SimGridSize::require_memory(XmlPlace place) const {
 }
 
 void SimGridSize::require_time() const {
-    // See inspect_platform(): all pairs of few hosts, and otherwise those of the first host.
+    // All pairs of few hosts; of many hosts each one with a few others.
     const double lookups = hosts_ <= most_paired_hosts ? hosts_ * hosts_ : 2 * hosts_;
     if (lookups * dijkstra_ > most_dijkstra)
         throw XmlError(dijkstra_place_,

@@ -11,7 +11,7 @@
 namespace syncline {
 
 inline constexpr std::size_t most_simgrid_hosts = 100'000, most_simgrid_links = 500'000;
-/// Routes are looked up between all pairs of so many hosts, and of more hosts between the first and each other one.
+/// All pairs of so many hosts may exchange messages in a reasonable time, whatever the routing.
 inline constexpr std::size_t most_paired_hosts = 256;
 
 class SimGridSize {

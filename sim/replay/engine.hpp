@@ -35,7 +35,8 @@ public:
     NativeLinks& operator=(const NativeLinks&) = delete;
 
     virtual std::vector<Link> links() const = 0;
-    /// Returns the numbers of the links from one node to another.
+    /// Returns the numbers of the links from one node to another. Throws ReplayError if there is no route, or if it
+    /// uses a link of type WIFI.
     virtual std::vector<std::uint32_t> route(std::uint32_t from, std::uint32_t to) const = 0;
     /// Takes the latency out of the links, so that SimGrid adds none to messages.
     virtual void drop_latencies() = 0;
@@ -78,8 +79,8 @@ public:
     virtual void start(const Settings& settings) = 0;
     /// Throws ReplayError if the platform cannot be loaded, or if one of its hosts is missing.
     virtual std::unique_ptr<NativeLinks> load(const NativePlatform& platform) = 0;
-    /// Loads a platform, and checks its links and the routes between nodes. Throws ReplayError with the problem found;
-    /// SimGrid may also end the process, and say why on standard error.
+    /// Loads a platform, and checks its links and hosts. Not its routes: hosts that exchange nothing need none. Throws
+    /// ReplayError with the problem found; SimGrid may also end the process, and say why on standard error.
     virtual Hosts inspect(const NativePlatform& platform) = 0;
     /// Returns a simulator with SimGrid's network models, for lanes of these processes. It is never destroyed.
     virtual Simulator* actors(Wires& wires, std::vector<ProcessId> processes) = 0;

@@ -396,6 +396,7 @@ LaneReplay::Peer LaneReplay::connect(ProcessId other, bool outwards, bool lastin
     made.pair = outwards ? Pair{now_->channel, process_, other} : Pair{now_->channel, other, process_};
     const ProcessId from = made.pair.from, to = made.pair.to;
     const Pair simulated = session_.canonical(made.pair);
+    session_.wires.require_routes(from, to);
     made.connection = simulator_.connect(simulated, lasting);
     made.terms = &session_.wires.terms(from, to);
     made.latency_s = session_.wires.latency_s(simulated.from, simulated.to);

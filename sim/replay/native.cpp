@@ -60,9 +60,7 @@ void inspect(Cluster& cluster) {
             return fmt::format("{} {}", hosts.count, hosts.slowest_flops_per_s);
         });
     } catch (const ReplayError& error) {
-        std::string said = overheard.first_line();
-        if (said.starts_with("Segmentation fault"))  // of SimGrid, with the routing 'Dijkstra' and hosts without routes
-            said = "it cannot find its way; every host needs a route";
+        const std::string said = overheard.first_line();
         throw ReplayError(fmt::format("SimGrid cannot load {}: {}", platform.file, said.empty() ? error.what() : said));
     }
     std::istringstream(answer) >> cluster.nodes >> answer;

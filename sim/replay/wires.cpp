@@ -47,6 +47,12 @@ void Wires::represent(const std::vector<std::uint32_t>& chosen, std::uint32_t im
     passed_ = ways;
 }
 
+void Wires::require_routes(std::uint32_t from, std::uint32_t to) const {
+    if (!native_) return;
+    native_->route(places_[from].node, places_[to].node);
+    native_->route(places_[to].node, places_[from].node);
+}
+
 double Wires::latency_s(std::uint32_t from, std::uint32_t to) const {
     double sum_s = terms(from, to).latency_s;
     if (!streams_wait()) return sum_s;

@@ -62,6 +62,10 @@ public:
     /// Returns the time of a copy between a process's device and the transport's buffers, in one direction.
     double staging_s(std::uint32_t process, std::uint64_t bytes) const;
 
+    /// Throws ReplayError if the file of a native platform has no route from one process to the other and back, where
+    /// SimGrid's own models send their acknowledgements: with a message SimGrid would end the process.
+    void require_routes(std::uint32_t from, std::uint32_t to) const;
+
     /// Returns the time of a message between two processes in addition to its bytes, except for what SimGrid adds; the
     /// transport's latency is included.
     double latency_s(std::uint32_t from, std::uint32_t to) const;

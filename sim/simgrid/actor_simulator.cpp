@@ -16,6 +16,16 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
+namespace {
+
+/// Ends the simulation with an error of the calling actor. Only what a timer throws leaves the engine.
+void fail(const std::string& message) {
+    simgrid::kernel::timer::Timer::set(sg::Engine::get_clock(), [message] { throw ReplayError(message); });
+    sg::this_actor::suspend();
+}
+
+}  // namespace
+
 ActorSimulator::ActorSimulator(Hosts& hosts, std::vector<ProcessId> processes)
     : hosts_(hosts), processes_(std::move(processes)), streams_(processes_.size()) {}
 
@@ -31,13 +41,10 @@ void ActorSimulator::run(std::vector<Coroutine<>>& programs, const std::function
                 program.resume();
                 program.result();  // throws what the program has thrown
             } catch (const simgrid::Exception&) {
-                // Only what a timer throws leaves the engine.
-                const double now_s = sg::Engine::get_clock();
-                simgrid::kernel::timer::Timer::set(now_s, [now_s] {
-                    throw ReplayError(
-                        fmt::format("a message failed after {:g} s, when a link or a host was switched off", now_s));
-                });
-                sg::this_actor::suspend();
+                fail(fmt::format("a message failed after {:g} s, when a link or a host was switched off",
+                                 sg::Engine::get_clock()));
+            } catch (const ReplayError& error) {
+                fail(error.what());
             }
         });
     }

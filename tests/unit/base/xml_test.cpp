@@ -49,6 +49,21 @@ TEST_CASE("XML: elements come in the order of the document, with attributes, tex
     CHECK(notes.lines == std::vector<std::string>{"2 <a x 1 y <2", "3 <b", "b> one & two", "3 <c", "c> <d>", "a> "});
 }
 
+TEST_CASE("XML: empty lines before the declaration are skipped, and counted", "[xml]") {
+    Notes notes;
+    parse_xml("\n \r\n\t<?xml version='1.0'?><a>\n<b/></a>", notes);
+    CHECK(notes.lines == std::vector<std::string>{"3 <a", "4 <b", "b> ", "a> "});
+    struct Columns : Notes {
+        void open(const XmlTag& tag) override { lines.push_back(std::to_string(tag.place.column)); }
+    } columns;
+    parse_xml("\n  <?xml version='1.0'?><a>\n <b/></a>", columns);
+    CHECK(columns.lines == std::vector<std::string>{"24", "2", "b> ", "a> "});
+    CHECK(error_of("\n\n<?xml version='1.0'?>\n<a>") == "4: this is not XML: no element found");
+    // Whatever else comes first is an error, as everywhere.
+    CHECK(error_of("x\n<?xml version='1.0'?><a/>").starts_with("1: this is not XML"));
+    CHECK(error_of("\n<a/><?xml version='1.0'?>").starts_with("2: this is not XML"));
+}
+
 TEST_CASE("XML: attributes are found by name", "[xml]") {
     struct Handler : XmlHandler {
         void open(const XmlTag& tag) override {

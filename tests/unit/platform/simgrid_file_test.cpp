@@ -86,6 +86,29 @@ TEST_CASE("SimGrid's file: whatever acts is refused, with its line", "[simgrid-f
           "in/p.xml:1:32: the entity 'x' is not allowed");
 }
 
+TEST_CASE("SimGrid's file: settings without effect here are left out, and named once", "[simgrid-file]") {
+    const SimGridFile file = checked(
+        platform("<config>\n<prop id='host/model' value='ptask_L07'/><prop id='contexts/stack-size' value='16'/>\n"
+                 "<prop id='network/TCP-gamma' value='0'/><prop id='host/model' value='x'><prop id='y'/></prop>\n"
+                 "<prop id='network/coordinates' value='yes'/><prop id='network/optim' value='Full'/></config>\n"
+                 "<zone id='z' routing='Full'><host id='a' speed='1Gf'><prop id='host/model' value='mine'/></host>"
+                 "</zone>"));
+    REQUIRE(file.warning);
+    CHECK(file.warning->where.file == "in/p.xml");
+    CHECK(file.warning->where.line == 5);
+    CHECK(file.warning->message ==
+          "without effect here: 'host/model', 'contexts/stack-size', 'network/coordinates', 'network/optim'");
+    CHECK_THAT(file.text, Catch::Matchers::ContainsSubstring("network/TCP-gamma"));
+    for (const char* gone : {"ptask_L07", "contexts", "coordinates", "optim", "\"y\""})
+        CHECK_THAT(file.text, !Catch::Matchers::ContainsSubstring(gone));
+    CHECK_THAT(file.text, Catch::Matchers::ContainsSubstring("mine"));  // a property of a host, which sets nothing
+    CHECK(std::count(file.text.begin(), file.text.end(), '\n') == 7);   // everything else is in its line
+    // Wrong values of such settings do not matter; a misspelt setting does.
+    CHECK(error_of(platform("<config><prop id='smpi/bw-facto' value='65472:0.94'/></config>")).second ==
+          "did you mean 'smpi/bw-factor'?");
+    CHECK_FALSE(checked(platform("<config><prop id='network/TCP-gamma' value='0'/></config>")).warning);
+}
+
 TEST_CASE("SimGrid's file: errors of traces are in the traces", "[simgrid-file]") {
     const auto link = [](const std::string& trace) {
         return platform("<link id='l' bandwidth='1GBps' latency='1us' " + trace + "/>");
