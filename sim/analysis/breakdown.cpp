@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -66,6 +67,20 @@ std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, s
         idle_s += window.end_s - window.start_s - length_s(merged(clipped(std::move(busy[process]), window)));
     }
     return all_s > 0 ? std::optional(idle_s / all_s) : std::nullopt;
+}
+
+/// Computes Breakdown::exchanges_s.
+double exchanges_s(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
+    double start_s = std::numeric_limits<double>::infinity(), end_s = 0;
+    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+        const Task& task = graph.tasks()[id];
+        // A receiver from another stage begins to wait long before its message starts.
+        if (task.exchange == Task::no_exchange || graph.streams()[task.stream].kind == StreamKind::receive) continue;
+        const std::size_t first = timeline.recorded.size() - std::min<std::size_t>(timeline.recorded.size(), period);
+        start_s = std::min(start_s, timeline.recorded[first][id].start_s);
+        end_s = std::max(end_s, timeline.measured()[id].end_s);
+    }
+    return std::max(0.0, end_s - start_s) / period;
 }
 
 /// Computes Breakdown::standard_error of the last `count` iterations.
@@ -175,6 +190,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     const double rest_s = result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s;
     // Differences within rounding errors of the sums count as 0.
     result.idle_s = rest_s > 1e-9 * result.iteration_s ? rest_s : 0;
+    result.exchanges_s = exchanges_s(graph, timeline, period);
     result.pipeline_bubble = bubble(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {

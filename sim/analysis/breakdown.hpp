@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Breakdown {
     double exposed_communication_s = 0;
     double waiting_s = 0;
     double idle_s = 0;
+    double exchanges_s = 0;  ///< from the first start to the last end of the iteration's exchanges, on any process
     std::optional<double> pipeline_bubble = std::nullopt;  ///< empty without stages, or if no time passes
     /// Relative difference in length to the previous iteration (with a period, to the previous window); 0 if too few
     /// iterations were recorded.
@@ -38,6 +40,10 @@ struct Breakdown {
     /// Relative standard error of the mean over several iterations: the standard deviation of their lengths divided by
     /// the square root of their number and by the mean; 0 if there are too few.
     double standard_error = 0;
+
+    /// Returns the time in which links carry the iteration's bytes: of the iteration, or of its exchanges if these take
+    /// longer, as with Overlap::across_iterations from a standing start.
+    double sending_s() const { return std::max(iteration_s, exchanges_s); }
 };
 
 /// Returns the breakdown of the iteration that `timeline` measured, which is not its first. If exchanges repeat only

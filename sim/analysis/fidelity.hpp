@@ -32,11 +32,11 @@ FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const Tas
 struct Folded {
     FidelityChoice choice;
     std::uint64_t messages_simulated = 0, messages_folded = 0;  ///< their sum is the number of all messages
-    double error_s = 0;                                         ///< upper bound of the error by folding
+    double error_s = 0;                                         ///< upper bound of the error by folding; infinite: none
     std::uint32_t iterations_folded = 0;                        ///< number of folded iterations before the measured one
     std::uint32_t images = 1;                                   ///< ranks that each simulated one stands for
-    double uneven_s = 0;  ///< difference of latency that is averaged: then the error has no known bound
-    std::uint32_t micro_batches_folded = 0;  ///< not simulated: see micro_batches.hpp
+    double uneven_s = 0;                                        ///< difference of latency that is averaged
+    std::uint32_t micro_batches_folded = 0;                     ///< not simulated: see micro_batches.hpp
 };
 
 Folded folded_of(FidelityChoice choice, const Timeline& timeline);

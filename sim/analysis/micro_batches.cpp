@@ -195,7 +195,7 @@ public:
         }
         for (double Breakdown::*const seconds :
              {&Breakdown::iteration_s, &Breakdown::compute_s, &Breakdown::communication_s,
-              &Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s})
+              &Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s, &Breakdown::exchanges_s})
             more.*seconds = (*this)(fewer.*seconds, more.*seconds);
     }
 
@@ -205,7 +205,8 @@ public:
         more.messages = (*this)(fewer.messages, more.messages);
         more.messages_folded = more.messages - simulated;
         more.bytes_sent = (*this)(fewer.bytes_sent, more.bytes_sent);
-        more.folding_error_s = (*this)(std::min(fewer.folding_error_s, more.folding_error_s), more.folding_error_s);
+        if (std::isfinite(more.folding_error_s))
+            more.folding_error_s = (*this)(std::min(fewer.folding_error_s, more.folding_error_s), more.folding_error_s);
         each(fewer.sent_by, more.sent_by);
         each(fewer.received_by, more.received_by);
         for (std::size_t i = 0; i < more.links.size(); ++i)

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+
+#include "sim/collective/program.hpp"
 
 /// Protocol of the messages of one collective: costs in addition to those of the transport.
 ///
@@ -16,7 +19,14 @@ struct Protocol {
     double between_latency_s = 0;  ///< ... and between nodes, in addition to the links' and the transport's
     double bandwidth_factor = 1;   ///< payload divided by bytes on the wire: 0 < factor <= 1
 
+    /// Returns the bytes on the wires of a message of `bytes`.
+    std::uint64_t on_wires(std::uint64_t bytes) const;
+
     bool operator==(const Protocol&) const = default;
 };
+
+/// Returns the bytes on the wires of `message` in `count` repetitions of its step together, starting with `first`.
+std::uint64_t on_wires_in_repetitions(const Protocol& protocol, const Partition& partition, const Message& message,
+                                      std::uint32_t first, std::uint32_t count);
 
 }  // namespace syncline

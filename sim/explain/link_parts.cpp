@@ -18,15 +18,14 @@ double bytes_within(const MessageRecord& message, const Interval& part) {
 
 std::vector<LinkParts> from_counts(const Recorded& recorded, const Cluster& cluster) {
     const double iterations = recorded.iterations();
-    const double iteration_s = (recorded.window().end_s - recorded.window().start_s) / iterations;
+    const double seconds = recorded.time().sending_s();
     std::vector<LinkParts> parts;
-    for (const LinkLoad& load : busiest(cluster, recorded.timeline().links, iteration_s)) {
+    for (const LinkLoad& load : busiest(cluster, recorded.timeline().links, seconds)) {
         LinkParts part;
         part.link = load.name;
         part.bytes = static_cast<std::uint64_t>(static_cast<double>(load.bytes) * iterations + 0.5);
         part.utilisation = load.utilisation;
-        if (load.utilisation > 0)
-            part.bandwidth_Bps = static_cast<double>(load.bytes) / (load.utilisation * iteration_s);
+        if (load.utilisation > 0) part.bandwidth_Bps = static_cast<double>(load.bytes) / (load.utilisation * seconds);
         parts.push_back(std::move(part));
     }
     return parts;
@@ -57,7 +56,8 @@ public:
             part.link = trace_.links[link].name;
             part.bandwidth_Bps = trace_.links[link].bandwidth_Bps;
             part.bytes = static_cast<std::uint64_t>(bytes[link] + 0.5);
-            part.utilisation = window_s > 0 ? used(link) / window_s : 0;
+            // Messages that the window cuts were maybe slower inside it than outside.
+            part.utilisation = window_s > 0 ? std::min(1.0, used(link) / window_s) : 0;
             part.profile.assign(profile_parts, 0);
             parts.push_back(std::move(part));
         }
@@ -101,6 +101,7 @@ private:
             }
         });
         for (std::size_t i = 0; i < parts.size(); ++i) {
+            for (double& share : parts[i].profile) share = std::min(1.0, share);
             parts[i].busy_s = length_s(merged(std::move(flowing[i])));
             for (const auto& [thing, sum] : by_what[i])
                 parts[i].shares.push_back(

@@ -25,6 +25,7 @@ public:
     /// Returns the window: from that rank's previous update, or the start of the simulation, to this one.
     const Interval& window() const { return window_; }
 
+    const Breakdown& time() const { return replayed_.time; }
     const TaskGraph& graph() const { return replayed_.graph; }
     const Timeline& timeline() const { return replayed_.timeline; }
     const Trace& trace() const { return replayed_.timeline.trace; }

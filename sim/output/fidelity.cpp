@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ std::string what(const Folded& folded) {
     if (folded.uneven_s > 0)
         return fmt::format("{}; latencies that differ by up to {} are averaged, and the error has no bound", text,
                            text::seconds(folded.uneven_s));
+    if (!std::isfinite(folded.error_s))
+        return fmt::format("{}; blocks that differ by a byte are made equal, and the error has no bound", text);
     return fmt::format("{}; error at most {}", text, text::seconds(folded.error_s));
 }
 

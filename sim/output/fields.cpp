@@ -1,6 +1,7 @@
 #include "sim/output/fields.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/analysis/scaling.hpp"
 #include "sim/output/fidelity.hpp"
@@ -129,8 +130,8 @@ constexpr Shared messages_folded{"messages_folded", Unit::number, "the other mes
                                  [](const auto& r) { return r.folded.messages_folded; }};
 constexpr Shared folding_error{
     "folding_error_s", Unit::seconds,
-    "upper bound on the error of the time due to folding; null if latencies were averaged",
-    [](const auto& r) { return r.folded.uneven_s > 0 ? std::nullopt : std::optional(r.folded.error_s); }};
+    "upper bound on the error of the time due to folding; null if unknown: averaged latencies, blocks made equal",
+    [](const auto& r) { return std::isfinite(r.folded.error_s) ? std::optional(r.folded.error_s) : std::nullopt; }};
 
 constexpr Shared operation{"operation", Unit::text, "the operation: `allreduce`, `broadcast`, …",
                            [](const auto& r) { return r.operation; }};

@@ -9,12 +9,6 @@ namespace syncline {
 
 namespace {
 
-/// Returns the bytes on the wires.
-std::uint64_t on_wires(std::uint64_t bytes, const Protocol& protocol) {
-    if (protocol.bandwidth_factor == 1) return bytes;
-    return static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / protocol.bandwidth_factor));
-}
-
 bool turns(const Message& message) {
     return message.turn != 0;
 }
@@ -158,15 +152,16 @@ void LaneReplay::skip(std::uint32_t steps) {
             const Message& message = step.sends[i];
             if (!turns(message)) {
                 const std::uint64_t bytes = bytes_of_repetitions(partition, message, walk.repetition(), times);
-                add_bytes(*ports_[walk.number()].out[i], bytes, on_wires(bytes, protocol));
+                add_bytes(*ports_[walk.number()].out[i], bytes,
+                          on_wires_in_repetitions(protocol, partition, message, walk.repetition(), times));
                 continue;
             }
-            const std::uint32_t end = walk.repetition() + (session_.measures(iteration_) ? times : 0);
+            const std::uint32_t end = walk.repetition() + (counts() ? times : 0);
             for (std::uint32_t repetition = walk.repetition(); repetition < end; ++repetition) {
                 const auto members = static_cast<std::uint32_t>(now_->group.size());
                 const std::uint64_t bytes = message_bytes(partition, message, repetition);
                 session_.carried({now_->channel, process_, now_->group[peer_of(message, repetition, members)]}, bytes,
-                                 on_wires(bytes, protocol));
+                                 protocol.on_wires(bytes));
             }
         }
         session_.folded(iteration_, std::uint64_t{times} * step.sends.size());
@@ -200,7 +195,7 @@ void LaneReplay::withdraw(const Step& step, const Ports& ports) {
 }
 
 void LaneReplay::add_bytes(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const {
-    if (!session_.measures(iteration_)) return;
+    if (!counts()) return;
     peer.bytes += bytes;
     peer.on_wires += on_wires;
 }
@@ -251,7 +246,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
             if (peer.terms->send_overhead_s > 0) co_await spend(ActKind::send, peer.terms->send_overhead_s);
             send(peer, bytes);
             const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], walk.repetition()) : bytes;
-            add_bytes(peer, real, on_wires(real, exchange.protocol));
+            add_bytes(peer, real, exchange.protocol.on_wires(real));
         }
         wait_start_s_ = simulator_.now_s();
         co_await simulator_.ends(lane_);
@@ -311,7 +306,7 @@ Meeting LaneReplay::meeting(const Peer& peer, std::uint64_t bytes) const {
 }
 
 void LaneReplay::send(const Peer& peer, std::uint64_t bytes) {
-    const std::uint64_t travelling = on_wires(bytes, now_->exchange.protocol);
+    const std::uint64_t travelling = now_->exchange.protocol.on_wires(bytes);
     const Meeting how = meeting(peer, bytes);
     if (recorder() != nullptr)
         recorded_.push_back(

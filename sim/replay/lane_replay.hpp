@@ -134,6 +134,10 @@ private:
     double rest_of_latency(const Ports& ports);
     /// Returns the connection with process `other` in the current exchange.
     Peer& peer(ProcessId other, bool outwards);
+    /// Returns true if the bytes of the current exchange are counted here: see rounding.hpp.
+    bool counts() const {
+        return session_.measures(iteration_) && now_->exchange.added_bytes == 0;
+    }
     void add_bytes(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const;
     /// Returns a new one. `lasting`: it is kept for later exchanges.
     Peer connect(ProcessId other, bool outwards, bool lasting);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -80,6 +81,7 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         if (stream != nullptr) stream->report_bytes();
     session->finish();
     if (*symmetry) session->timeline.uneven_s = (*symmetry)->spread_s();
+    if (session->timeline.uneven_s > 0) session->timeline.folding_error_s = std::numeric_limits<double>::infinity();
     return std::move(session->timeline);
 }
 

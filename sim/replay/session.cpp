@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/replay/rounding.hpp"
 #include "sim/taskgraph/ticks.hpp"
 #include "sim/taskgraph/words.hpp"
 
@@ -212,6 +213,11 @@ void Session::finish() {
         timeline.messages_folded = (timeline.messages_folded + counted / 2) / counted;
     }
     if (symmetry_ != nullptr) unfold();
+    if (any_rounded(graph)) {
+        const std::uint32_t counted = std::min(options_.window, options_.measured + 1);
+        count_rounded(graph, lanes, counted, timeline, wires);
+        timeline.folding_error_s += (options_.measured + 1) * rounding_error_s(graph, lanes, wires) / counted;
+    }
     timeline.links = wires.uses();
     for (LinkUse& link : timeline.links) mean(link.bytes);
     if (recorder_) recorder_->finish();

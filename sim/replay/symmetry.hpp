@@ -28,10 +28,10 @@
 ///
 /// A group with simulated members must have the representatives of all its members.
 ///
-/// This is exact, up to rounding, if blocks are equal (TaskGraph::represent may make them so). Everything is checked on
-/// the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest shift that maps nodes to
-/// nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which members differ;
-/// noise; queues; messages that choose their path.
+/// This is exact, up to rounding, if blocks are equal (TaskGraph::represent may make them so: rounding.hpp). Everything
+/// is checked on the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest shift that maps
+/// nodes to nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which members
+/// differ; noise; queues; messages that choose their path.
 ///
 /// Averages. Nodes are seldom alike in a whole fabric: 168 nodes do not fill units of 32, and messages between some of
 /// them pass more switches. If links in the middle of the routes restrict nothing (middle.hpp), routes may count

@@ -85,6 +85,12 @@ void Wires::carried(std::uint32_t from, std::uint32_t to, std::span<const std::u
     passed_.at({from, to}).bytes += bytes;
 }
 
+void Wires::carried_besides(std::uint32_t from, std::uint32_t to, std::uint32_t channel, std::uint64_t bytes) {
+    std::vector<std::uint32_t> numbers;
+    wiring_->route(places_[from], places_[to], numbers, channel, {});
+    for (const std::uint32_t number : numbers) links_[number].besides += bytes;
+}
+
 std::vector<LinkUse> Wires::uses() const {
     std::vector<LinkUse> result;
     std::vector<std::uint64_t> passing(links_.size(), 0);
@@ -95,7 +101,7 @@ std::vector<LinkUse> Wires::uses() const {
     for (std::size_t i = 0; i < links_.size(); ++i) {
         Known link = links_[i];
         if (!chosen_.empty() && chosen_[i] < passed) link.bytes = links_[chosen_[i]].bytes * link.times;
-        link.bytes += passing[i];
+        link.bytes += passing[i] + link.besides;
         if (link.bytes == 0 || !link.shared) continue;
         const double used_s = static_cast<double>(link.bytes) / link.bandwidth_Bps;
         if (used_s > highest) {

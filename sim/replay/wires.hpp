@@ -91,6 +91,8 @@ public:
     }
     /// Counts bytes on the wires for links of the path from one process to another.
     void carried(std::uint32_t from, std::uint32_t to, std::span<const std::uint32_t> links, std::uint64_t bytes);
+    /// Counts bytes on the wires for the links of its own path, also of a message that is not simulated.
+    void carried_besides(std::uint32_t from, std::uint32_t to, std::uint32_t channel, std::uint64_t bytes);
     /// Returns the links that carried any bytes and have limited bandwidth, in the order of their creation.
     std::vector<LinkUse> uses() const;
 
@@ -127,7 +129,7 @@ private:
         double bandwidth_Bps = 0;
         double latency_s = 0;
         bool shared = true;  ///< if false, every message has the whole bandwidth for itself
-        std::uint64_t bytes = 0;
+        std::uint64_t bytes = 0, besides = 0;
         /// The ends of the messages that contributed most bytes in one call.
         std::uint32_t from = 0, to = 0;
         std::uint64_t most_bytes = 0;

@@ -14,7 +14,7 @@ namespace {
 
 /// Returns the load of every used link, the most utilised first.
 std::vector<LinkLoad> loads(const Cluster& cluster, const Result& result, const TimelineView* view) {
-    const double seconds = result.time.iteration_s;
+    const double seconds = result.time.sending_s();
     if (view == nullptr || view->timeline.links.empty() || seconds <= 0 || cluster.network == NetworkModel::Constant)
         return result.links;
     std::vector<LinkLoad> all;

@@ -44,7 +44,11 @@ ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
     if (images() > 1 && std::ranges::count(group, shifted(group.front(), block_, period_)) > 0) {
         const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->parts()};
         const std::uint64_t added = (blocks - exchange.bytes % blocks) % blocks;
-        if (added <= negligible_bytes_) exchanges_.back().bytes += added;
+        if (added <= std::min(negligible_.each, negligible_.all)) {
+            exchanges_.back().bytes += added;
+            exchanges_.back().added_bytes = added;
+            negligible_.all -= added;
+        }
     }
     return static_cast<ExchangeId>(exchanges_.size() - 1);
 }

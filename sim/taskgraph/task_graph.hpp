@@ -101,6 +101,7 @@ struct Exchange {
     double gamma_s_per_B = 0;  ///< cost of the members' reductions
     Protocol protocol = {};
     ExchangeClass kind = ExchangeClass::collective;
+    std::uint64_t added_bytes = 0;  ///< of `bytes`, those that TaskGraph::represent() has added
 };
 
 struct Task {
@@ -122,6 +123,11 @@ struct Task {
 struct Dependency {
     TaskId on = 0;
     bool previous_iteration = false;
+};
+
+/// Maximum number of bytes by which TaskGraph::represent() may round up an exchange, and all exchanges together.
+struct Rounding {
+    std::uint64_t each = 0, all = 0;
 };
 
 class TaskGraph {
@@ -149,10 +155,10 @@ public:
     /// Says that only the first `period` processes of each block have streams. Those of the others would be alike; a
     /// group has all its members. Only symmetry.hpp can replay such a graph. Members of several images would differ by
     /// a byte in exchanges whose blocks do: those that are added afterwards are rounded up to blocks of equal size, in
-    /// each part of the buffer, if that adds no more than `negligible_bytes`.
-    void represent(std::uint32_t period, std::uint64_t negligible_bytes) {
+    /// each part of the buffer, as far as `negligible` permits. See sim/replay/rounding.hpp for the effects.
+    void represent(std::uint32_t period, Rounding negligible) {
         period_ = period;
-        negligible_bytes_ = negligible_bytes;
+        negligible_ = negligible;
     }
     /// Sets the noise of all messages' latencies.
     void set_lateness(const Lateness& lateness) { lateness_ = lateness; }
@@ -196,7 +202,7 @@ private:
     std::vector<std::vector<StreamId>> queues_;
     Lateness lateness_;
     std::uint32_t block_ = 0, period_ = 0;
-    std::uint64_t negligible_bytes_ = 0;
+    Rounding negligible_;  // that may still be added
     std::vector<Edge> edges_;
     // Rows of two sparse matrices: row i is [start[i], start[i+1]) of the other array.
     std::vector<std::uint32_t> stream_start_;

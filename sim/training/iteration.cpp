@@ -150,6 +150,13 @@ void add_gradient_copies(std::vector<RankIteration>& iterations, const Lowered& 
     }
 }
 
+/// Returns the bytes by which exchanges may be rounded up (chosen).
+Rounding negligible(const Lowered& training) {
+    if (!always_folds(training.plan.fidelity)) return {};
+    const std::uint64_t bytes = training.model.gradient_bytes();
+    return {bytes / 1'000'000, bytes / 10'000};
+}
+
 /// `period`: the number of ranks of each stage that are built.
 TaskGraph build(const Lowered& training, std::uint32_t period) {
     const Cluster& cluster = training.cluster;
@@ -168,9 +175,7 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
     }
     graph.set_lateness(plan.noise.lateness());
     graph.set_block(arrangement.stage_ranks);
-    const bool rounds = always_folds(plan.fidelity);
-    if (period < arrangement.stage_ranks)
-        graph.represent(period, rounds ? training.model.gradient_bytes() / 1'000'000 : 0);
+    if (period < arrangement.stage_ranks) graph.represent(period, negligible(training));
     std::vector<std::uint32_t> built;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         if (graph.built(workers[rank])) built.push_back(rank);

@@ -14,13 +14,18 @@ inline std::map<std::string, std::uint64_t> bytes_by_link(const Timeline& timeli
     return bytes;
 }
 
+/// Checks the messages and bytes of all processes and links.
+inline void check_same_bytes(const Timeline& one, const Timeline& other) {
+    CHECK(other.messages == one.messages);
+    CHECK(other.bytes_sent == one.bytes_sent);
+    CHECK(other.sent_by == one.sent_by);
+    CHECK(other.received_by == one.received_by);
+    CHECK(bytes_by_link(other) == bytes_by_link(one));
+}
+
 /// Checks everything that a result has of two replays of the same training.
 inline void check_same_result(const ReplayedIteration& one, const ReplayedIteration& other) {
-    CHECK(other.timeline.messages == one.timeline.messages);
-    CHECK(other.timeline.bytes_sent == one.timeline.bytes_sent);
-    CHECK(other.timeline.sent_by == one.timeline.sent_by);
-    CHECK(other.timeline.received_by == one.timeline.received_by);
-    CHECK(bytes_by_link(other.timeline) == bytes_by_link(one.timeline));
+    check_same_bytes(one.timeline, other.timeline);
     const auto near = [&](double seconds) { return Approx(seconds).epsilon(1e-9).margin(1e-9 * one.time.iteration_s); };
     CHECK(other.time.iteration_s == near(one.time.iteration_s));
     CHECK(other.time.compute_s == near(one.time.compute_s));

@@ -276,3 +276,23 @@ TEST_CASE("closed forms of all-reduces hold with priority and in order: no order
     }
     CHECK(compared >= 20);
 }
+
+TEST_CASE("links are utilised by an iteration's exchanges while these last, also after its end") {
+    // A ring of two ranks sends 1 MB in each direction, in two steps of 0.25 ms + 0.5 ms. One iteration alone ends
+    // before.
+    const double alpha_s = 250e-6, bytes_s = 1e-3, exchange_s = 2 * alpha_s + bytes_s;
+    const Cluster cluster = plain_star(1e9, alpha_s);
+    Model model;
+    model.name = "one layer";
+    model.layers = {layer_of(1'000'000, 50)};
+    Plan plan = plan_of(Overlap::across_iterations, Schedule::fifo);
+    plan.iterations = 1;
+    const Result alone = simulate(lower(cluster, model, plan));
+    CHECK(alone.time.iteration_s < bytes_s);
+    CHECK(alone.links.front().utilisation == Approx(bytes_s / exchange_s).epsilon(1e-9));
+    // Of several, each waits for the exchange of the one before.
+    plan.iterations = 4;
+    const Result several = simulate(lower(cluster, model, plan));
+    CHECK(several.time.iteration_s == Approx(alone.time.iteration_s + exchange_s).epsilon(1e-9));
+    CHECK(several.links.front().utilisation == Approx(bytes_s / several.time.iteration_s).epsilon(1e-9));
+}

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 
 #include "sim/collective/ring.hpp"
@@ -133,6 +134,11 @@ TEST_CASE("results say what was folded if the plan asks for folding") {
     folded.micro_batches_folded = 49;
     CHECK_THAT(text::folded(folded),
                ContainsSubstring(" messages, 3 identical iterations, and 49 identical micro-batches; error"));
+
+    folded.error_s = std::numeric_limits<double>::infinity();
+    CHECK_THAT(
+        text::folded(folded),
+        ContainsSubstring("; blocks that differ by a byte are made equal, and the error has no bound (fidelity"));
 
     CHECK_THAT(text::folded({{Fidelity::folded, true, ""}, 24, 0, 0, 1}),
                ContainsSubstring("folded: 1 identical iteration; error at most 0"));
