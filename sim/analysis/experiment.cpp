@@ -1,6 +1,7 @@
 #include "sim/analysis/experiment.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -47,6 +48,21 @@ void add_slowest(Result& result, const TaskGraph& graph, const Noise& noise) {
     if (planned_s == 0) return;
     result.expected_slowest_s = expected_slowest_s(ranks, noise.jitter, noise.node_jitter);
     result.expected_slowest_factor = *result.expected_slowest_s / planned_s;
+}
+
+/// Returns the maximum error of the iteration time if ends have an error of up to `error_s`. Then another rank that
+/// ends about as late may be the last, whose iteration began at another time.
+double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::uint32_t window, double error_s) {
+    if (error_s == 0 || !std::isfinite(error_s)) return error_s;
+    const Interval last = window_of(timeline, last_update(graph, timeline), window);
+    double apart_s = 0;
+    for (TaskId task = 0; task < graph.tasks().size(); ++task) {
+        if (graph.tasks()[task].phase != Phase::update) continue;
+        const Interval other = window_of(timeline, task, window);
+        if (other.end_s >= last.end_s - 2 * error_s)
+            apart_s = std::max(apart_s, std::abs(other.start_s - last.start_s));
+    }
+    return error_s + apart_s / window;
 }
 
 /// Returns the graph of representatives with the fewest ranks, or of all ranks if there are none.
@@ -105,6 +121,8 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
     replayed.window = window;
     replayed.measured = options.measured;
     replayed.timeline = watched_replay(training.cluster, replayed.graph, options, watch);
+    replayed.timeline.folding_error_s =
+        iteration_error_s(replayed.graph, replayed.timeline, window, replayed.timeline.folding_error_s);
     replayed.folded = folded_of(std::move(fidelity), replayed.timeline);
     replayed.time = measure(replayed.graph, replayed.timeline, window);
     return replayed;

@@ -1,13 +1,6 @@
 #include "sim/collective/protocol.hpp"
 
-#include <cmath>
-
 namespace syncline {
-
-std::uint64_t Protocol::on_wires(std::uint64_t bytes) const {
-    if (bandwidth_factor == 1) return bytes;
-    return static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / bandwidth_factor));
-}
 
 std::uint64_t on_wires_in_repetitions(const Protocol& protocol, const Partition& partition, const Message& message,
                                       std::uint32_t first, std::uint32_t count) {

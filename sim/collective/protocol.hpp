@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -20,7 +21,10 @@ struct Protocol {
     double bandwidth_factor = 1;   ///< payload divided by bytes on the wire: 0 < factor <= 1
 
     /// Returns the bytes on the wires of a message of `bytes`.
-    std::uint64_t on_wires(std::uint64_t bytes) const;
+    std::uint64_t on_wires(std::uint64_t bytes) const {
+        if (bandwidth_factor == 1) return bytes;
+        return static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / bandwidth_factor));
+    }
 
     bool operator==(const Protocol&) const = default;
 };
