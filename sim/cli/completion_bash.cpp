@@ -22,24 +22,77 @@ std::string bash_completion(const std::vector<CompletedVerb>& verbs) {
     }
     return R"(# Completion of Syncline for bash, as `syncline completion bash` prints it.
 
-_syncline_offer() {  # WORDS KINDS PATHS: adds those that begin with $word to COMPREPLY
-    local kind name
-    while read -r name; do
-        [[ $name && $name == "$word"* ]] && COMPREPLY+=("$name")
-    done < <(
-        printf '%s\n' ${1}
-        for kind in ${2}; do "${COMP_WORDS[0]}" list "$kind" --names 2>/dev/null </dev/null; done
-        case $3 in
-            files) compgen -f -- "$word" ;;
-            directories) compgen -d -- "$word" ;;
+# Takes the shell's quotes from $word; $quote is the one that is still open. A directory with which the word begins, ~ or
+# $NAME, moves to $kept and its value to $from. Fails if the shell would replace another part of the word.
+_syncline_unquote() {
+    local raw=$word letter
+    word=''
+    if [[ $raw =~ ^(~|\$([A-Za-z_][A-Za-z_0-9]*))/ ]]; then
+        kept=${BASH_REMATCH[1]}
+        from=$HOME raw=${raw:${#kept}}
+        [[ ${BASH_REMATCH[2]} ]] && from=${!BASH_REMATCH[2]}
+    fi
+    [[ $raw == '~'* ]] && return 1
+    while [[ $raw ]]; do
+        letter=${raw:0:1} raw=${raw:1}
+        case $quote$letter in
+            "'" | '"') quote=$letter ;;
+            "''" | '""') quote='' ;;
+            '$' | '`' | '"$' | '"`') return 1 ;;
+            \\) word+=${raw:0:1} raw=${raw:1} ;;
+            \"\\)
+                [[ $raw == [\$\`\"\\]* ]] && letter=${raw:0:1} raw=${raw:1}
+                word+=$letter
+                ;;
+            *) word+=$letter ;;
         esac
+    done
+}
+
+_syncline_paths() {  # files|directories: prints the paths that begin with $word, each with a zero byte after it
+    local path
+    for path in "$from$word"*; do
+        [[ -e $path || -L $path ]] || continue
+        [[ $1 == files || -d $path ]] || continue
+        path=${path:${#from}}
+        # At its beginning a dash would make it an option, and a tilde somebody's directory.
+        [[ ! $word && $path == [-~]* ]] && path=./$path
+        printf '%s\0' "$path"
+    done
+}
+
+_syncline_offer() {  # WORDS KINDS PATHS: adds those that begin with $word to COMPREPLY
+    local kind name strange=$kept names=()
+    while IFS= read -r -d '' name; do
+        [[ $name && $name == "$word"* ]] || continue
+        names+=("$name")
+        [[ $name == *[\$\`]* ]] && strange=1
+    done < <(
+        {
+            printf '%s\n' ${1}
+            for kind in ${2}; do "${COMP_WORDS[0]}" list "$kind" --names 2>/dev/null </dev/null; done
+        } | tr '\n' '\0'
+        [[ $3 ]] && _syncline_paths "$3"
     )
-    [[ $3 ]] && compopt -o filenames 2>/dev/null
-    return 0
+    if [[ ! $strange ]]; then
+        COMPREPLY=("${names[@]}")
+        [[ $2$3 ]] && compopt -o filenames 2>/dev/null  # bash then quotes them
+        return
+    fi
+    # It would not quote what looks like a variable or a command, unless a file has that name.
+    for name in "${names[@]}"; do
+        case $quote$name in
+            \'*\'* | \"*[\$\`\"\\!]*) continue ;;  # not within these quotes
+        esac
+        [[ $3 && -d $from$name ]] && name+=/
+        [[ $quote ]] || printf -v name %q "$name"
+        COMPREPLY+=("$kept$name")
+    done
+    [[ ${#COMPREPLY[@]} == 1 && $COMPREPLY == */ ]] && compopt -o nospace 2>/dev/null
 }
 
 _syncline() {
-    local word=${COMP_WORDS[COMP_CWORD]} path='' option='' last next
+    local word=${COMP_WORDS[COMP_CWORD]} quote='' kept='' from='' path='' option='' last next
     local before=("${COMP_WORDS[@]:1:COMP_CWORD-1}")
     if [[ $word == = ]]; then  # bash divides --option=value into three words
         word=''
@@ -56,6 +109,7 @@ _syncline() {
         esac
     done
     COMPREPLY=()
+    _syncline_unquote || return
     if [[ $word == -* ]]; then
         case $path in
 )" + options +

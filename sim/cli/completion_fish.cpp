@@ -18,7 +18,7 @@ std::string quoted(const std::string& text) {
 
 /// Returns the option -a of `complete`.
 std::string offered(const Offer& offer) {
-    return "-a " + quoted("(__syncline_offer " + offer_arguments(offer) + ")");
+    return "-a " + quoted("(__syncline_offer " + offer_arguments(offer) + " | string split0)");
 }
 
 }  // namespace
@@ -41,18 +41,42 @@ std::string fish_completion(const std::vector<CompletedVerb>& verbs) {
     }
     return R"(# Completion of Syncline for fish, as `syncline completion fish` prints it.
 
+# Prints the paths in the directory of the word before the cursor, each with a zero byte after it.
+function __syncline_paths --argument-names kind
+    set -l typed (commandline -ct | string collect)
+    # A quote may still be open.
+    set -l word (string unescape -- $typed | string collect; or string unescape -- $typed\' | string collect; or string unescape -- $typed\" | string collect)
+    set -l base (string match -r -- '^(?s).*/' $word | string collect)
+    set -l from $base
+    if string match -q -- '~/*' $typed
+        set from (string replace -- '~' $HOME $base | string collect)
+    end
+    for path in "$from"* "$from".*
+        set -l name "$base"(string sub -s (math 1 + (string length -- "$from")) -- $path | string collect)
+        if test -d $path
+            set name $name/
+        else if test $kind = directories
+            continue
+        end
+        # At its beginning a dash would make it an option, and a tilde somebody's directory. For an empty word fish does
+        # not show paths that begin with a dot.
+        test -z "$base"; and string match -qr -- '^[-~]' $name; and set name $PWD/$name
+        # After a tab fish expects a description.
+        string match -q -- \*\t\* $name; or printf '%s\0' $name
+    end
+end
+
 function __syncline_offer --argument-names words kinds paths
     set -l program (commandline -opc)[1]
-    string split -n ' ' -- $words
+    for name in (string split -n ' ' -- $words)
+        printf '%s\0' $name
+    end
     for kind in (string split -n ' ' -- $kinds)
-        $program list $kind --names 2>/dev/null </dev/null
+        for name in ($program list $kind --names 2>/dev/null </dev/null)
+            printf '%s\0' $name
+        end
     end
-    switch $paths
-        case files
-            __fish_complete_path (commandline -ct)
-        case directories
-            __fish_complete_directories (commandline -ct)
-    end
+    test -n "$paths"; and __syncline_paths $paths
 end
 
 # Succeeds if the words before the cursor begin with these verbs; without verbs, if there is no word yet.

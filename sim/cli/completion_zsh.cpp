@@ -46,17 +46,22 @@ std::string zsh_completion(const std::vector<CompletedVerb>& verbs) {
 
 _syncline_offer() {  # WORDS KINDS PATHS
     local kind listed
-    local -a names
+    local -a names directories safe dashed
     names=(${=1})
     for kind in ${=2}; do
         listed=$($program list $kind --names 2>/dev/null </dev/null)
         names+=(${(f)listed})
     done
     compadd -a names
-    case $3 in
-        files) _files ;;
-        directories) _files -/ ;;
-    esac
+    [[ $3 ]] || return 0
+    [[ $3 == directories ]] && directories=(-/)
+    if [[ -z $PREFIX ]]; then  # a dash at its beginning would make a path an option
+        safe=(-F '(-*)')
+        dashed=(./-*(N))
+        [[ $3 == directories ]] && dashed=(./-*(N/))
+        compadd -f -a dashed
+    fi
+    _files $directories $safe
 }
 
 _syncline() {

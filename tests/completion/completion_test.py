@@ -2,6 +2,7 @@
 """Tests `syncline completion SHELL` in real shells: completion_test.py PROGRAM. A shell that is missing is skipped.
 
 A stub passes on everything but `list`, whose names are then known: among them are some that a shell must not expand.
+Where `$RECORD` is set, it only writes its arguments to that file.
 """
 import os
 import pathlib
@@ -9,6 +10,7 @@ import pty
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,9 @@ import unittest
 
 PROGRAM = None
 TRAP = "$(touch trapped)"
+STRANGE = ("$(touch trapped).yaml", "`touch trapped`.yaml", "a; touch trapped", "a&touch trapped|b<c>d", "a b.yaml", " leading", "trailing ",
+           "it's \"so\".yaml", "(a) [b] {c,d}.yaml", "back\\slash", "new\nline", "-x.yaml", "--help", "~root", "$HOME", "*", "#a", "!!", "a=b:c",
+           "\N{GRINNING FACE} \u00e9.yaml")
 
 
 def verbs():
@@ -28,8 +33,47 @@ def printed(*words):
     return subprocess.run([PROGRAM, *words], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
+class Terminal:
+    """An interactive shell on a terminal, with the script, in which a test types."""
+
+    def __init__(self, words, script, directory, environment):
+        self.shown = ""
+        self.child, self.terminal = pty.fork()
+        if self.child == 0:
+            os.chdir(directory)
+            os.execvpe(words[0], words, environment)
+        ready = directory.parent / "ready"
+        self.type(f"{'autoload -Uz compinit; compinit -u -D; ' * (words[0] == 'zsh')}source {script}; touch {ready}\r")
+        if not self.wait(ready.exists):
+            raise RuntimeError(f"{words[0]} does not start: {self.shown}")
+        self.shown = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.terminal)
+        os.kill(self.child, signal.SIGKILL)
+        os.waitpid(self.child, 0)
+
+    def type(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def wait(self, condition):
+        """Reads what is shown until the condition is true; returns whether it is."""
+        deadline = time.monotonic() + 30
+        while not condition() and time.monotonic() < deadline:
+            if select.select([self.terminal], [], [], 0.05)[0]:
+                try:
+                    self.shown += re.sub("[\a\r]", "", os.read(self.terminal, 65536).decode(errors="replace"))
+                except OSError:
+                    break
+        return condition()
+
+
 class Shell(unittest.TestCase):
     shell = None
+    interactive = ()  # options of an interactive shell without a user's settings
 
     def setUp(self):
         if not self.shell:
@@ -41,8 +85,15 @@ class Shell(unittest.TestCase):
         self.directory = pathlib.Path(directory.name)
         stub = self.directory / "bin" / "syncline"
         stub.parent.mkdir()
-        stub.write_text(f"#!/bin/sh\n[ \"$1\" = list ] || exec '{PROGRAM}' \"$@\"\n"
-                        f"[ \"$3\" = --names ] && printf '%s\\n' \"$2-preset\" '{TRAP}'\n")
+        self.record = self.directory / "record"
+        stub.write_text(f"""#!/bin/sh
+if [ "$1" != list ]; then
+    [ "$RECORD" ] || exec '{PROGRAM}' "$@"
+    printf '%s\\0' "$@" >"$RECORD.new"
+    exec mv "$RECORD.new" "$RECORD"
+fi
+[ "$RECORD" ] && [ "$2" != lessons ] || printf '%s\\n' "$2-preset" '{TRAP}'
+""")
         stub.chmod(0o755)
         (self.directory / "work").mkdir()
         (self.directory / "work" / "own.yaml").touch()
@@ -53,7 +104,7 @@ class Shell(unittest.TestCase):
 
     def tearDown(self):
         if self.shell and shutil.which(self.shell):
-            self.assertFalse((self.directory / "work" / "trapped").exists(), "a name was expanded")
+            self.assertEqual(list(self.directory.rglob("trapped")), [], "a name was expanded")
 
     def run_shell(self, *words):
         run = subprocess.run([self.shell, *words], cwd=self.directory / "work", env=self.environment, stdin=subprocess.DEVNULL,
@@ -61,8 +112,43 @@ class Shell(unittest.TestCase):
         self.assertEqual(run.stderr, "")
         return run.stdout.splitlines()
 
+    def terminal(self, **more):
+        return Terminal([self.shell, *self.interactive], self.script, self.directory / "work", {**self.environment, **more})
+
     def test_syntax(self):
         self.assertEqual(self.run_shell("-n", str(self.script)), [])
+
+    def test_what_is_accepted_is_one_argument(self):
+        """Accepts a completion and runs the line: the program gets the name, in a form that is no option."""
+        with self.terminal(RECORD=str(self.record)) as terminal:
+            def run(keys):
+                terminal.type(keys + "\r")
+                self.assertTrue(terminal.wait(self.record.exists), terminal.shown)
+                arguments = self.record.read_text().split("\0")[:-1]
+                self.record.unlink()
+                return arguments
+
+            for number, name in enumerate(STRANGE):
+                folder = self.directory / str(number)
+                folder.mkdir()
+                (folder / name).touch()
+                terminal.type(f"cd ../{number}\r")
+                verb, *accepted = run("syncline run \t")
+                self.assertEqual([verb, len(accepted)], ["run", 1], (name, accepted))
+                self.assertIn(accepted[0], {name, f"./{name}", str(folder / name)})
+                self.assertFalse(accepted[0].startswith("-"), name)
+            # What the shell has quoted is completed further; then what the user has quoted.
+            (folder / f"{TRAP}.1").touch()
+            (folder / f"{TRAP}.2").touch()
+            for keys in ("\\$\\(\t2\t", "'$(\t2\t"):
+                self.assertEqual(run(f"syncline run {keys}"), ["run", f"{TRAP}.2"], keys)
+            (folder / "a folder $(touch trapped)").mkdir()
+            (folder / "a folder $(touch trapped)" / "inner $").touch()
+            *option, accepted = run("syncline batch --out a\t")
+            self.assertEqual([*option, accepted.rstrip("/")], ["batch", "--out", "a folder $(touch trapped)"])
+            self.assertEqual(run("syncline run a\\ folder\\ \\$\\(touch\\ trapped\\)/\t"), ["run", "a folder $(touch trapped)/inner $"])
+            self.assertEqual(run("syncline lesson \\$\t"), ["lesson", TRAP])  # a preset
+            self.assertEqual(run(f"syncline run ~/{number}/\\$\t2\t"), ["run", str(folder / f"{TRAP}.2")])
 
 
 class Complete:
@@ -112,10 +198,13 @@ class Complete:
 
 class Bash(Complete, Shell):
     shell = "bash"
+    interactive = ("--norc", "-i")
 
     def complete(self, *words):
-        script = ('source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); function=$(complete -p syncline); function=${function#*-F }\n'
-                  '${function%% *} syncline "${COMP_WORDS[COMP_CWORD]}"; ((${#COMPREPLY[@]})) && printf "%s\\n" "${COMPREPLY[@]}"')
+        # Names of files are quoted by readline; everything else is inserted as it is, and then read by the shell.
+        script = ('compopt() { quotes=1; }; source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); function=$(complete -p syncline); '
+                  'function=${function#*-F }; ${function%% *} syncline "${COMP_WORDS[COMP_CWORD]}"; ((${#COMPREPLY[@]})) || exit; '
+                  '[[ $quotes ]] && printf "%s\\n" "${COMPREPLY[@]}" || eval "printf \'%s\\n\' ${COMPREPLY[*]}"')
         return self.run_shell("--norc", "-c", script, str(self.script), *words)
 
     def test_the_program_lists_every_kind_that_is_offered(self):
@@ -132,6 +221,7 @@ class Bash(Complete, Shell):
 
 class Fish(Complete, Shell):
     shell = "fish"
+    interactive = ("--no-config", "-i")
 
     def complete(self, *words):
         lines = self.run_shell("--no-config", "-c", "source $argv[1]; complete -C $argv[2]", str(self.script), " ".join(words))
@@ -140,31 +230,13 @@ class Fish(Complete, Shell):
 
 class Zsh(Shell):
     shell = "zsh"
+    interactive = ("-f", "-i")
 
     def typed(self, keys, expected):
-        """Types into an interactive zsh on a terminal; returns whether `expected` appears."""
-        child, terminal = pty.fork()
-        if child == 0:
-            os.chdir(self.directory / "work")
-            os.execvpe("zsh", ["zsh", "-f", "-i"], self.environment)
-        shown, deadline = "", time.monotonic() + 30
-        # The words that mark the ends of steps are not in what is typed.
-        os.write(terminal, f"PS1=; autoload -Uz compinit; compinit -u -D; source {self.script}; echo re''ady\n".encode())
-        waiting = "ready"
-        while time.monotonic() < deadline:
-            if select.select([terminal], [], [], 0.1)[0]:
-                try:
-                    shown += re.sub("[\a\r]", "", os.read(terminal, 65536).decode(errors="replace"))
-                except OSError:
-                    break
-            if waiting == "ready" and re.search(r"^ready", shown, re.MULTILINE):
-                shown, waiting = "", expected
-                os.write(terminal, keys.encode())
-            elif waiting == expected and expected in shown:
-                break
-        os.close(terminal)
-        os.waitpid(child, 0)
-        return expected in shown
+        """Types into an interactive shell; returns whether `expected` appears."""
+        with self.terminal() as terminal:
+            terminal.type(keys)
+            return terminal.wait(lambda: expected in terminal.shown)
 
     def test_words(self):
         for keys, expected in (("syncline coll\t", "collective"), ("syncline run --allow\t", "--allow-oom"),

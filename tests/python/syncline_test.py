@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,7 +90,14 @@ class Calls(Directory):
         out, _ = syncline.call("run", "a scenario.yaml", set={"training.ranks": 8, "axes.x": [1, 2], "y": None}, dry_run=True,
                                force=False, seed=None, what_if=["latency x0.5", "device x2"], columns=["a", "b"], as_="overlay")
         self.assertEqual(out, "<run><--set=training.ranks=8><--set=axes.x=[1, 2]><--set=y=~><--dry-run>"
-                              "<--what-if=latency x0.5><--what-if=device x2><--columns=a,b><--as=overlay><a scenario.yaml>")
+                              "<--what-if=latency x0.5><--what-if=device x2><--columns=a,b><--as=overlay><--><a scenario.yaml>")
+
+    def test_arguments_are_never_options(self):
+        syncline.use(self.program(self.directory / "echo", "printf '<%s>' \"$@\""))
+        for name in ("--help", "-x.yaml", "--", "-"):
+            self.assertEqual(syncline.call("run", name, seed=2)[0], f"<run><--seed=2><--><{name}>")
+        self.assertEqual(syncline.call("results merge", "-a", "b", output="c")[0], "<results><merge><--output=c><--><-a><b>")
+        self.assertEqual(syncline.call("list")[0], "<list>")
 
     def test_standard_input_is_empty_and_both_outputs_are_returned(self):
         syncline.use(self.program(self.directory / "both", "cat; echo out; echo note >&2"))
@@ -184,6 +192,29 @@ class Verbs(Directory):
     def test_workload_lists_layers(self):
         layers = syncline.workload("resnet-50", device="p100-sxm2", batch=32).rows
         self.assertEqual(sum(layer["parameters"] for layer in layers), 25557032)  # torchvision's ResNet-50
+
+    def test_files_may_be_called_like_options(self):
+        training = {"platform": "p100-25g", "workload": "resnet-50", "training": {"ranks": 1, "batch_per_rank": 32}}
+        tree = {"topology": "tree", "arity": 4, "depth": 2}
+        model = {"layers": [{"name": "only", "forward_flops": "1 Gflop", "parameters": 10}]}
+        study = {"base": RING, "axes": {"collective.ranks": [2, 4]}}
+        calls = ((RING, lambda name: syncline.run(name).rows, 1),
+                 (RING, lambda name: re.findall("<html", syncline.report(name).html), 1),
+                 (training, lambda name: syncline.explain(name, no_what_if=True).rows, 1),
+                 (tree, lambda name: range(syncline.topology(name)["hosts"]), 16),
+                 (tree, lambda name: re.findall("<svg", syncline.draw(name).svg), 1),
+                 (model, lambda name: syncline.workload(name, device="p100-sxm2", batch=1).rows, 1),
+                 (study, lambda name: syncline.batch(name).rows(), 2),
+                 (study, lambda name: syncline.explore(name, objective="completion_time_s")["ranked"], 2))
+        for name in ("-x.yaml", "--help", "--version", "--set=a.b=c"):
+            for description, found, count in calls:
+                pathlib.Path(name).write_text(json.dumps(description), encoding="utf-8")
+                self.assertEqual(len(found(name)), count, name)
+            os.remove(name)
+            self.assertEqual(len(syncline.sweep(RING, {"collective.ranks": [2]}, out=name).rows()), 1)
+            self.assertEqual(len(syncline.results(name).rows), 1)
+            self.assertIn("<svg", syncline.Store(name).plot("ranks", "completion_time_s").svg)
+            shutil.rmtree(name)
 
     def test_names_can_be_used(self):
         self.assertIn("p100-25g", syncline.names("platforms"))

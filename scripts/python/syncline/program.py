@@ -74,7 +74,10 @@ def words(options):
 
 
 def call(verb, *arguments, **options):
-    """Runs `syncline VERB ARGUMENTS OPTIONS` and returns (standard output, standard error), two texts.
+    """Runs `syncline VERB OPTIONS -- ARGUMENTS` and returns (standard output, standard error), two texts.
+
+    Arguments are names, of files for instance, and never options, whatever they begin with. A verb of a verb is one text:
+    `call("results merge", "one", "other", output="merged")`.
 
     A keyword is an option: `what_if="latency x0.5"` is `--what-if='latency x0.5'`. True gives an option without a
     value, False and None leave it out, a list repeats it (columns, group, series and sort join it with commas), and a
@@ -83,7 +86,8 @@ def call(verb, *arguments, **options):
     Raises Error if the exit code is not 0. Ctrl-C is passed on to the program, which ends cleanly, and
     KeyboardInterrupt is raised.
     """
-    command = [find(), verb, *words(options), *map(os.fspath, arguments)]
+    named = ["--", *map(os.fspath, arguments)] if arguments else []
+    command = [find(), *verb.split(), *words(options), *named]
     # In a session of its own the program receives Ctrl-C once, from here, on a terminal as in a notebook.
     given = [word.encode("utf-8", "surrogateescape") for word in command]  # in any locale
     with subprocess.Popen(given, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
