@@ -27,7 +27,7 @@ std::vector<Value> row_of(const Statement& statement) {
     return row;
 }
 
-/// Copies the rows of a table that do not exist yet.
+/// Copies the rows of a table that do not exist yet: in `meta` not the numbers of rows, which have their keys here.
 void copy(Database& from, Database& to, const std::string& table, const std::string& values) {
     Statement rows = from.prepare("SELECT * FROM " + table);
     Statement insert = to.prepare(fmt::format("INSERT OR IGNORE INTO {} VALUES ({})", table, values));
@@ -156,6 +156,7 @@ void Store::take(Store& other) {
     forget_loose_texts();
     copy(other.database_, database_, "attempts", "?, ?, ?");
     copy(other.database_, database_, "meta", "?, ?");
+    count_rows();
     transaction.commit();
 }
 

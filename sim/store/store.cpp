@@ -217,6 +217,7 @@ std::int64_t Store::end_study() {
     Statement leave = database_.prepare("DELETE FROM points WHERE study = ? AND number = ? AND repeat = ?");
     for (const std::vector<Value>& point : gone) leave.bind(point).step();
     if (loose_texts_) forget_loose_texts();
+    count_rows();
     noting_->commit();
     noting_.reset();
     return static_cast<std::int64_t>(gone.size());
@@ -287,6 +288,7 @@ void Store::finish(const std::vector<Ending>& endings) {
             .bind({ending.run_id, name_of(ending.status), ending.wall_s})
             .step();
     }
+    count_attempts(endings.size());
     transaction.commit();
 }
 

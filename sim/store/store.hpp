@@ -20,15 +20,15 @@
 ///     points(study, number, repeat, settings, run_id, checksum)    settings: {"training.ranks": "4", ...}
 ///     attempts(run_id, status, wall_s)                      one row for each time a run ended, in order
 ///     view scenarios(run_id, scenario)                      the full resolved scenario, as input of `syncline run`
-///     meta(key, value)                                      the program's version, and its shards
+///     meta(key, value)                                      the program's version, its shards, numbers of rows
 ///
 /// A run is one simulation, named by a hash of its resolved scenario, its seed and the version; points refer to runs.
 /// The same study gives equal runs, texts and points, row for row, whether interrupted or not and in any number of
 /// shards; only `attempts` depends on the clock. Every change is a transaction that is written synchronously: if the
 /// program is killed, only the active runs are lost. Any number of programs may have the store open.
 ///
-/// A store of another version or format, or a damaged one (rows have a checksum for damage that SQLite does not
-/// detect), is rejected and not changed.
+/// A store of another version or format, or a damaged one, is rejected and not changed. Damage that SQLite does not
+/// detect is found by checksums of rows, by rows that others refer to, and by the number of rows of each table.
 namespace syncline::batch {
 
 enum class Status { pending, done, failed };
@@ -100,6 +100,11 @@ private:
     void make();
     void check();
     void seal(const std::string& run_id);
+    /// Records how many rows each table has. Every transaction that may have added or removed rows ends with it, or,
+    /// since counting takes as long as the table, with count_attempts() if it has only added attempts.
+    void count_rows();
+    void count_attempts(std::size_t more);
+    void require_all_rows();
     void take_runs(Store& other);
     void take_points(Store& other);
     void forget_loose_texts();

@@ -13,7 +13,7 @@ namespace syncline::batch {
 namespace {
 
 constexpr std::int64_t application_id = 0x53796e63;  // "Sync"
-constexpr std::int64_t format = 1;
+constexpr std::int64_t format = 2;
 
 constexpr const char* schema = R"(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -39,6 +39,18 @@ std::string other_than(const std::string& type, const std::vector<std::string>& 
     return fmt::format("typeof({}) <> '{}'", fmt::join(columns, fmt::format(") <> '{}' OR typeof(", type)), type);
 }
 
+/// The sections that a run refers to.
+constexpr const char* references =
+    "(SELECT run_id, collective AS hash FROM runs UNION ALL SELECT run_id, platform FROM runs UNION ALL SELECT run_id, "
+    "training FROM runs UNION ALL SELECT run_id, workload FROM runs)";
+
+/// Tables in the order in which their rows are counted: the counts are rows of the last one.
+constexpr const char* tables[] = {"attempts", "points", "runs", "texts", "meta"};
+
+std::string count_key(const std::string& table) {
+    return "rows of " + table;
+}
+
 /// Queries that find rows that have been changed, and name them. Whoever forges a row can compute its checksum, too;
 /// so the types that readers expect are tested as well.
 const std::string unsound[] = {
@@ -54,7 +66,15 @@ const std::string unsound[] = {
     "SELECT 'point ' || number || ' of ' || quote(study) FROM points "
     "WHERE NOT are_settings(settings) OR checksum <> hash(study, number || '', repeat || '', settings, run_id)",
     "SELECT 'text ' || hash FROM texts WHERE hash <> hash(text)",
-    "SELECT 'point ' || number || ' of ' || quote(study) FROM points WHERE run_id NOT IN (SELECT run_id FROM runs)",
+};
+
+/// Queries that find rows which refer to missing ones, and say so.
+const std::string dangling[] = {
+    "SELECT 'the run of point ' || number || ' of ' || quote(study) FROM points WHERE run_id NOT IN (SELECT run_id "
+    "FROM runs)",
+    std::string("SELECT 'a part of the scenario of run ' || run_id FROM ") + references +
+        " WHERE hash NOT NULL AND hash NOT IN (SELECT hash FROM texts)",
+    "SELECT 'the run of an attempt, ' || run_id || ',' FROM attempts WHERE run_id NOT IN (SELECT run_id FROM runs)",
 };
 
 /// Returns the schema as SQLite stores it. A damaged schema may still be valid SQL.
@@ -75,6 +95,9 @@ void Store::make() {
     database_.run(schema);
     database_.run(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, format));
     database_.prepare("INSERT INTO meta VALUES ('version', ?)").bind({std::string(version)}).step();
+    for (const char* table : tables)
+        database_.prepare("INSERT INTO meta VALUES (?, 0)").bind({count_key(table)}).step();
+    count_rows();
     transaction.commit();
 }
 
@@ -98,6 +121,7 @@ void Store::check() {
     expected.run(schema);
     if (schema_of(database_) != schema_of(expected)) throw damage(file_, "its tables have been changed");
     const Value its_version = database_.ask("SELECT value FROM meta WHERE key = 'version'");
+    if (its_version.index() == 0) throw damage(file_, "its version is missing");
     if (its_version != Value(std::string(version))) {
         const auto* text = std::get_if<std::string>(&its_version);
         throw OutputError(
@@ -113,6 +137,38 @@ void Store::check() {
     for (const std::string& sql : unsound) {
         const Value row = database_.ask(sql);
         if (const auto* text = std::get_if<std::string>(&row)) throw damage(file_, *text + " has been changed");
+    }
+    for (const std::string& sql : dangling) {
+        const Value row = database_.ask(sql);
+        if (const auto* text = std::get_if<std::string>(&row)) throw damage(file_, *text + " is missing");
+    }
+    require_all_rows();
+}
+
+void Store::count_rows() {
+    for (const char* table : tables)
+        database_.prepare(fmt::format("UPDATE meta SET value = (SELECT count(*) FROM {}) WHERE key = ?", table))
+            .bind({count_key(table)})
+            .step();
+}
+
+void Store::count_attempts(std::size_t more) {
+    database_.kept("UPDATE meta SET value = value + ? WHERE key = ?")
+        .bind({static_cast<std::int64_t>(more), count_key("attempts")})
+        .step();
+}
+
+void Store::require_all_rows() {
+    for (const char* table : tables) {
+        // A single query: another program may be adding rows.
+        Statement both = database_.prepare(fmt::format(
+            "SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?), (SELECT count(*) FROM {})", table));
+        both.bind({count_key(table)}).step();
+        if (both.value(0).index() == 0)
+            throw damage(file_, fmt::format("the number of rows of '{}' is missing", table));
+        if (both.integer(0) != both.integer(1))
+            throw damage(file_, fmt::format("the table '{}' has {} rows, but {} were written", table, both.integer(1),
+                                            both.integer(0)));
     }
 }
 
