@@ -32,6 +32,8 @@ struct Point {
 struct Points {
     std::vector<std::string> axes;
     std::vector<Point> points;
+    bool x_texts = false;            ///< x is a column of texts
+    std::vector<bool> series_texts;  ///< so is a series
     std::string y_unit;
 };
 
@@ -39,6 +41,8 @@ struct Points {
 Points read_points(Table& table, const PlotOptions& options, std::vector<std::string>& notes) {
     Points read;
     read.axes = table.settings();
+    read.x_texts = table.holds_texts(options.x);
+    for (const std::string& one : options.series) read.series_texts.push_back(table.holds_texts(one));
     read.axes.push_back("repeat");
     read.axes.push_back("study");
     std::vector<std::string> columns{options.x, options.y, "status", "study"};
@@ -51,8 +55,8 @@ Points read_points(Table& table, const PlotOptions& options, std::vector<std::st
     std::size_t failed = 0, pending = 0, without = 0;
     for (const std::vector<Value>& row : rows.rows) {
         const std::string status = text_of(row[2]);
-        const auto y = number_of(row[1]);
-        const auto x = number_of(row[0]);
+        const auto y = table.holds_texts(options.y) ? std::nullopt : number_of(row[1]);
+        const auto x = read.x_texts ? std::nullopt : number_of(row[0]);
         const bool drawable = y && std::isfinite(*y) && !std::holds_alternative<std::monostate>(row[0]) &&
                               !(options.log_y && *y <= 0) && !(options.log_x && x && *x <= 0);
         if (status == "failed")
@@ -84,11 +88,11 @@ using Combination = std::vector<std::size_t>;
 /// The combinations of values of the series: the positions of a point's values, by series.
 class Combinations {
 public:
-    Combinations(const std::vector<Point>& points, std::size_t series) {
-        for (std::size_t i = 0; i < series; ++i) {
+    explicit Combinations(const Points& points) {
+        for (std::size_t i = 0; i < points.series_texts.size(); ++i) {
             std::vector<Value> values;
-            for (const Point& point : points) values.push_back(point.series[i]);
-            positions_.emplace_back(values);
+            for (const Point& point : points.points) values.push_back(point.series[i]);
+            positions_.emplace_back(values, points.series_texts[i]);
         }
     }
     Combination of(const Point& point) const {
@@ -135,9 +139,9 @@ Knot knot(std::size_t x, const std::vector<double>& ys) {
 
 }  // namespace
 
-Positions::Positions(const std::vector<Value>& values) {
-    texts_ =
-        !std::all_of(values.begin(), values.end(), [](const Value& value) { return number_of(value).has_value(); });
+Positions::Positions(const std::vector<Value>& values, bool texts) {
+    texts_ = texts || !std::all_of(values.begin(), values.end(),
+                                   [](const Value& value) { return number_of(value).has_value(); });
     std::set<std::string> seen;
     std::map<double, std::string> numbers;
     for (const Value& value : values) {
@@ -168,11 +172,11 @@ Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::st
     const Points read = read_points(table, options, notes);
     std::vector<Value> x_values;
     for (const Point& point : read.points) x_values.push_back(point.x);
-    const Positions xs(x_values);
+    const Positions xs(x_values, read.x_texts);
     if (xs.texts() && options.log_x)
         throw SqlError(fmt::format("'{}' has texts, which cannot be on a logarithmic axis", options.x));
 
-    const Combinations combinations(read.points, options.series.size());
+    const Combinations combinations(read);
     std::map<Combination, std::map<std::size_t, std::vector<double>>> at;
     std::map<Combination, std::vector<Value>> first;
     for (const Point& point : read.points) {

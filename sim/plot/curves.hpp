@@ -40,7 +40,8 @@ struct Curves {
 /// Values in order: ascending if all are numbers or quantities; else texts in the order of first appearance.
 class Positions {
 public:
-    explicit Positions(const std::vector<Value>& values);
+    /// With `texts`, values that look like numbers are none.
+    Positions(const std::vector<Value>& values, bool texts);
     const std::vector<Position>& all() const { return marks_; }
     bool texts() const { return texts_; }
     std::size_t of(const Value& value) const;

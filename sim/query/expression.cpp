@@ -1,6 +1,8 @@
 #include "sim/query/expression.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <utility>
 
 #include "sim/query/table.hpp"
 #include "sim/store/database.hpp"
@@ -17,6 +19,9 @@ bool is_digit(char c) {
 }
 bool goes_on(char c) {
     return is_letter(c) || is_digit(c);
+}
+bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 bool is_quote(char c) {
     return c == '\'' || c == '"' || c == '`';
@@ -37,6 +42,46 @@ std::size_t end_of_quoted(const std::string& text, std::size_t start) {
         ++i;
     }
     throw SqlError(std::string("this ") + quote + " is not closed", "", text.substr(start));
+}
+
+/// Returns the end of the number that begins at `start`, with all letters of it: `1e-9`, `0x1f`.
+std::size_t end_of_number(const std::string& text, std::size_t start) {
+    const bool hexadecimal = text[start] == '0' && (text[start + 1] == 'x' || text[start + 1] == 'X');
+    std::size_t end = start;
+    for (; end < text.size(); ++end) {
+        const bool exponent = end > start && !hexadecimal && (text[end - 1] == 'e' || text[end - 1] == 'E');
+        const bool sign = exponent && (text[end] == '+' || text[end] == '-') && is_digit(text[end + 1]);
+        if (!goes_on(text[end]) && text[end] != '.' && !sign) break;
+    }
+    return end;
+}
+
+/// Returns whether two letters are an operator.
+bool is_operator(const std::string& letters) {
+    for (const char* known : {"==", "!=", "<>", "<=", ">=", "||", "<<", ">>"})
+        if (letters == known) return true;
+    return false;
+}
+
+bool is_constant(std::string word) {
+    for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return word == "true" || word == "false" || word == "null";
+}
+
+/// Returns what stands in quotes.
+std::string unquoted(const std::string& text) {
+    std::string inner;
+    for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+        inner += text[i];
+        if (text[i] == text.front()) ++i;  // doubled
+    }
+    return inner;
+}
+
+std::string sql_text(const std::string& text) {
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
+    return quoted + '\'';
 }
 
 /// Returns where a name may end that begins at `start`, in ascending order: before each `.` and `-`, and after the last
@@ -76,63 +121,118 @@ std::vector<std::string> split_list(const std::string& text) {
     return parts;
 }
 
-void ColumnNames::add(const std::string& column, const std::vector<std::string>& aliases) {
+void ColumnNames::add(const std::string& column, const std::vector<std::string>& aliases, Values values) {
     const auto claim = [&](const std::string& said) {
-        const auto same = [&](const auto& known) { return known.first == said; };
-        if (std::none_of(names_.begin(), names_.end(), same)) names_.emplace_back(said, column);
+        const auto same = [&](const Name& known) { return known.said == said; };
+        if (std::none_of(names_.begin(), names_.end(), same)) names_.push_back({said, column, values});
     };
     claim(column);
     for (const std::string& alias : aliases) claim(alias);
 }
 
+const ColumnNames::Name* ColumnNames::named(const std::string& name) const {
+    for (const Name& known : names_)
+        if (known.said == name) return &known;
+    if (is_keyword(name)) return nullptr;
+    for (const Name& known : names_)
+        if (known.said.starts_with(name + "_")) return &known;
+    return nullptr;
+}
+
 std::optional<std::string> ColumnNames::find(const std::string& name) const {
-    for (const auto& [said, column] : names_)
-        if (said == name) return column;
-    if (is_keyword(name)) return {};
-    for (const auto& [said, column] : names_)
-        if (said.starts_with(name + "_")) return column;
-    return {};
+    const Name* const known = named(name);
+    return known != nullptr ? std::optional(known->column) : std::nullopt;
+}
+
+Values ColumnNames::values(const std::string& name) const {
+    const Name* const known = named(name);
+    return known != nullptr ? known->values : Values::numbers;
+}
+
+std::vector<Token> ColumnNames::tokens_of(const std::string& expression) const {
+    using Kind = Token::Kind;
+    std::vector<Token> tokens;
+    for (std::size_t i = 0, end = 0; i < expression.size(); i = end) {
+        end = i + 1;
+        if (is_space(expression[i])) continue;
+        Token token{Kind::symbol, i, end, ""};
+        if (is_quote(expression[i])) {
+            end = end_of_quoted(expression, i);
+            token.kind = expression[i] == '\'' ? Kind::text : Kind::quoted_name;
+        } else if (is_letter(expression[i])) {
+            const Name* const column = column_at(expression, i, end);
+            token.kind = column != nullptr ? Kind::column : Kind::word;
+            if (column != nullptr) {
+                token.column = column->column;
+                token.values = column->values;
+            }
+        } else if (is_digit(expression[i]) || (expression[i] == '.' && is_digit(expression[end]))) {
+            end = end_of_number(expression, i);
+            token.kind = Kind::number;
+        } else if (is_operator(expression.substr(i, 2))) {
+            ++end;
+        }
+        token.end = end;
+        token.text = expression.substr(i, end - i);
+        tokens.push_back(std::move(token));
+    }
+    return tokens;
 }
 
 std::string ColumnNames::quoted(const std::string& expression) const {
+    using Kind = Token::Kind;
+    const std::vector<Token> tokens = tokens_of(expression);
     std::string sql;
-    for (std::size_t i = 0, end = 0; i < expression.size(); i = end) {
-        end = i + 1;
-        if (is_quote(expression[i])) {
-            end = end_of_quoted(expression, i);
-            const bool quantity = expression[i] == '\'' && number_of(expression.substr(i + 1, end - i - 2)).has_value();
-            const std::string text = expression.substr(i, end - i);
-            sql += quantity ? "quantity(" + text + ")" : text;
-        } else if (is_letter(expression[i])) {
-            const auto column = column_at(expression, i, end);
-            const std::string name = expression.substr(i, end - i);
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const Token& token = tokens[i];
+        sql.append(expression, done, token.begin - done);
+        done = token.end;
+        if (token.kind == Kind::symbol) {
+            sql += token.text;
+        } else if (token.kind == Kind::column) {
+            sql += sql_name(token.column);
+        } else if (token.kind == Kind::word && token.text.find('.') != std::string::npos) {
             // SQLite would not read a name of many parts. In quotes it is one, and reported as unknown.
-            sql += column ? sql_name(*column) : name.find('.') != std::string::npos ? sql_name(name) : name;
+            sql += sql_name(token.text);
+        } else if (token.kind == Kind::word && !is_constant(token.text)) {
+            sql += token.text;
         } else {
-            // The letters of a number, as in `1e-9`, begin no name.
-            while (is_digit(expression[i]) && goes_on(expression[end])) ++end;
-            sql.append(expression, i, end - i);
+            sql += literal(token, compared_as(tokens, i));
         }
     }
-    return sql;
+    return sql.append(expression, done);
+}
+
+/// Returns a literal as SQL.
+std::string ColumnNames::literal(const Token& token, Values values) const {
+    using Kind = Token::Kind;
+    const bool quoted = token.kind == Kind::text || token.kind == Kind::quoted_name;
+    std::string text = quoted ? unquoted(token.text) : token.text;
+    if (token.kind == Kind::quoted_name && (values != Values::texts || named(text) != nullptr)) return token.text;
+    if (values == Values::texts) return sql_text(text);
+    if (token.kind == Kind::text) return number_of(text) ? "quantity(" + token.text + ")" : token.text;
+    // SQLite reads `true` as 1 and `0x10` as 16, but settings are what is written.
+    const bool differs = token.kind == Kind::word || token.text.starts_with("0x") || token.text.starts_with("0X");
+    return values == Values::settings && differs ? sql_text(text) : token.text;
 }
 
 /// Returns the column with the longest name that begins at `begin`, and the name's end: `ranks-1` is a difference,
 /// `batch-size` may be a name. If there is none, returns the end of a text that contains no name.
-std::optional<std::string> ColumnNames::column_at(const std::string& text, std::size_t begin, std::size_t& end) const {
+const ColumnNames::Name* ColumnNames::column_at(const std::string& text, std::size_t begin, std::size_t& end) const {
     const std::vector<std::size_t> ends = ends_of_name(text, begin);
     for (auto known = ends.rbegin(); known != ends.rend(); ++known) {
         end = *known;
         if (end == ends.back() && text[end] == '(') continue;  // a function
-        if (auto column = find(text.substr(begin, end - begin))) return column;
+        if (const Name* const column = named(text.substr(begin, end - begin))) return column;
     }
     end = *std::find_if(ends.begin(), ends.end() - 1, [&](std::size_t place) { return text[place] == '-'; });
-    return {};
+    return nullptr;
 }
 
 std::vector<std::string> ColumnNames::all() const {
     std::vector<std::string> said;
-    for (const auto& [name, column] : names_) said.push_back(name);
+    for (const Name& name : names_) said.push_back(name.said);
     return said;
 }
 

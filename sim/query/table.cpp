@@ -98,13 +98,16 @@ Table::Table(const std::vector<std::string>& keys) {
     make(keys, {});
 }
 
-void Table::make(const std::vector<std::string>& keys, const std::vector<std::string>& figures) {
+void Table::make(const std::vector<std::string>& keys, const std::vector<Figure>& figures) {
     keys_ = keys;
     // Settings have NUMERIC affinity, so that texts that are numbers are compared as numbers (`ranks = '4'`).
     std::vector<std::string> declared{"study TEXT",  "point INTEGER", "repeat INTEGER", "seed",
                                       "run_id TEXT", "status TEXT",   "message TEXT"};
     std::set<std::string> taken(fixed.begin(), fixed.end());
-    for (const std::string& name : fixed) names_.add(name);
+    for (const std::string& name : fixed) {
+        const bool number = name == "point" || name == "repeat" || name == "seed";
+        names_.add(name, {}, number ? Values::numbers : Values::texts);
+    }
     columns_ = fixed;
     std::map<std::string, int> uses;
     for (const std::string& key : keys) ++uses[last_part(key)];
@@ -114,16 +117,18 @@ void Table::make(const std::vector<std::string>& keys, const std::vector<std::st
         settings_.push_back(unique ? last : key);
         columns_.push_back(settings_.back());
         taken.insert({key, settings_.back()});
-        names_.add(key, unique ? std::vector{last} : std::vector<std::string>{});
         // The name of a variant stays a text, as in "007" and "1e400".
-        declared.push_back(sql_name(key) + (key == config::variant_key ? " TEXT" : " NUMERIC"));
+        const bool text = key == config::variant_key;
+        names_.add(key, unique ? std::vector{last} : std::vector<std::string>{},
+                   text ? Values::texts : Values::settings);
+        declared.push_back(sql_name(key) + (text ? " TEXT" : " NUMERIC"));
         declared.push_back(sql_name(written(key)));
     }
-    for (const std::string& figure : figures) {
+    for (const auto& [figure, values] : figures) {
         if (!taken.insert(figure).second) continue;
         columns_.push_back(figure);
-        names_.add(figure, {underlined(figure), heading_of_runs(figure)});
-        declared.push_back(sql_name(figure) + " NUMERIC");
+        names_.add(figure, {underlined(figure), heading_of_runs(figure)}, values);
+        declared.push_back(sql_name(figure) + (values == Values::texts ? "" : " NUMERIC"));
     }
     figures_.assign(columns_.begin() + static_cast<std::ptrdiff_t>(fixed.size() + keys.size()), columns_.end());
     if (declared.size() > most_columns)
@@ -195,8 +200,10 @@ Table::Table(Store& store, const std::string& study) {
         std::map<std::string, Value> result;
     };
     std::vector<Point> points;
-    std::vector<std::string> keys, figures;
-    std::set<std::string> known_keys, known_figures;
+    std::vector<std::string> keys;
+    std::vector<Figure> figures;
+    std::set<std::string> known_keys;
+    std::map<std::string, std::size_t> known_figures;
     Statement rows = store.database().prepare(
         "SELECT study, number, repeat, seed, run_id, status, message, settings, result FROM points JOIN runs USING "
         "(run_id) WHERE ?1 = '' OR study = ?1 ORDER BY study, number, repeat");
@@ -211,7 +218,10 @@ Table::Table(Store& store, const std::string& study) {
         if (rows.value(8).index() == 0) continue;
         try {
             each_scalar(rows.text(8), [&](const std::string& path, Value value) {
-                if (known_figures.insert(path).second) figures.push_back(path);
+                const auto [known, is_new] = known_figures.emplace(path, figures.size());
+                if (is_new) figures.push_back({path, Values::numbers});
+                // Names in results stay texts, too.
+                if (std::holds_alternative<std::string>(value)) figures[known->second].values = Values::texts;
                 point.result.emplace(path, std::move(value));
             });
         } catch (const std::invalid_argument& error) {

@@ -19,7 +19,8 @@
 /// `cost`, … are short for the first column whose name continues them with `_`.
 ///
 /// Values with units, in settings and in texts of expressions, are numbers in their base units: `bandwidth > '9 Gbps'`,
-/// `iteration_time_s < '10 ms'`. A column that is only such a setting is shown as written.
+/// `iteration_time_s < '10 ms'`. A column that is only such a setting is shown as written. Names of studies and
+/// variants, and texts of results, are texts even if they look like numbers: `variant = '1e5'`, `variant = 1e5`.
 namespace syncline::batch {
 
 class Store;
@@ -65,12 +66,19 @@ public:
     /// Returns the unit of the result that `expression` names; `number` for settings and everything else.
     Unit unit(const std::string& expression) const;
 
+    /// Returns whether `expression` names a column of texts, which are no numbers whatever they look like.
+    bool holds_texts(const std::string& expression) const { return names_.values(expression) == Values::texts; }
+
     /// Returns `expression` with all names of columns quoted for SQL and short names expanded.
     std::string quoted(const std::string& expression) const { return names_.quoted(expression); }
 
 private:
     using Settings = std::map<std::string, std::string>;
-    void make(const std::vector<std::string>& keys, const std::vector<std::string>& figures);
+    struct Figure {
+        std::string name;
+        Values values;
+    };
+    void make(const std::vector<std::string>& keys, const std::vector<Figure>& figures);
     void insert(const std::vector<Value>& point, const Settings& settings, const std::map<std::string, Value>& result);
     bool is_setting(const std::string& column) const;
     std::string heading(const std::string& expression) const;

@@ -40,11 +40,12 @@ std::string report_page(const std::string& title, const batch::Table& table, con
     const std::size_t shown = std::min(rows.rows.size(), most_rows);
     for (std::size_t i = 0; i < shown; ++i) {
         Json value = Json::array(), number = Json::array();
-        for (const batch::Value& each : rows.rows[i]) {
+        for (std::size_t c = 0; c < rows.columns.size(); ++c) {
+            const batch::Value& each = rows.rows[i][c];
             value.push_back(batch::json_of(each));
             // Charts and sorting need the number of a quantity such as "25 Gbps", which is text.
-            number.push_back(std::holds_alternative<std::string>(each) ? number_or_null(batch::number_of(each))
-                                                                       : Json(nullptr));
+            const bool quantity = std::holds_alternative<std::string>(each) && !table.holds_texts(rows.columns[c]);
+            number.push_back(quantity ? number_or_null(batch::number_of(each)) : Json(nullptr));
         }
         values.push_back(std::move(value));
         numbers.push_back(std::move(number));

@@ -141,3 +141,94 @@ TEST_CASE("results: expressions that would compute for minutes are refused, or t
         }
     CHECK(run_in(bench, {"results", "out", "--columns", sum}).status == 0);
 }
+
+TEST_CASE("results: names of variants are texts, whatever they look like") {
+    const std::vector<std::string> names{"1e5", "100000", "100", "1e2", "007", "true", "null", "0x10", "1 Gbps", "-5"};
+    TempDir bench;
+    bench.write("platform.yaml", tiny_platform);
+    std::string scenario{small_exchange}, axis;
+    scenario += "variants:\n";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        scenario += "  \"" + names[i] + "\": {collective: {bytes: " + std::to_string(i + 1) + " kB}}\n";
+        axis += (i == 0 ? "\"" : ", \"") + names[i] + "\"";
+    }
+    bench.write("exchange.yaml", scenario);
+    bench.write("study.yaml", "base: exchange.yaml\naxes: {variant: [" + axis + "]}\n");
+    REQUIRE(run_in(bench, {"batch", "study.yaml", "--out", "out"}).status == 0);
+    const auto found = [&](const std::string& condition) {
+        const Outcome outcome = run_in(bench, {"results", "out", "--where", condition, "--format", "json", "--columns",
+                                               "variant, completion_time_s"});
+        CAPTURE(condition, outcome.err);
+        REQUIRE(outcome.status == 0);
+        std::vector<std::string> variants;
+        for (const json& point : json::parse(outcome.out)["points"]) variants.push_back(point["variant"]);
+        return variants;
+    };
+    using Names = std::vector<std::string>;
+    for (const std::string& name : names) {
+        CHECK(found("variant = '" + name + "'") == Names{name});
+        CHECK(found("variant == \"" + name + "\"") == Names{name});
+        CHECK(found("'" + name + "' = variant") == Names{name});
+        CHECK(found("(variant) IS '" + name + "'") == Names{name});
+        CHECK(found("variant IN ('x', '" + name + "')") == Names{name});
+        CHECK(found("variant BETWEEN '" + name + "' AND '" + name + "'") == Names{name});
+        CHECK(found("variant LIKE '" + name + "'") == Names{name});
+        CHECK(found("instr(variant, '" + name + "') = 1 AND length(variant) = " + std::to_string(name.size())) ==
+              Names{name});
+        CHECK(found("upper(variant) = upper('" + name + "')") == Names{name});
+        CHECK(found("variant != '" + name + "'").size() == names.size() - 1);
+        if (name == "1 Gbps") continue;  // without quotes it is no single word
+        CHECK(found("variant == " + name) == Names{name});
+        CHECK(found("variant in (" + name + ")") == Names{name});
+        CHECK(found("not variant != " + name + " and completion_time_s < '1 s'") == Names{name});
+    }
+    CHECK(found("variant IS NULL").empty());
+    CHECK(found("variant IS NOT NULL").size() == names.size());
+    CHECK(run_in(bench, {"results", "out", "--where", "variant = 1 Gbps"}).status == 3);
+    CHECK(run_in(bench, {"results", "out", "--where", "\"vraiant\" = 5"}).status == 3);
+
+    const std::string csv =
+        run_in(bench, {"results", "out", "--group", "variant", "--columns", "completion_time_s", "--format", "csv"})
+            .out;
+    const Outcome best = run_in(bench, {"explore", "study.yaml", "--objective", "completion_time_s", "--out", "out"});
+    const Outcome drawn =
+        run_in(bench, {"plot", "out", "--x", "variant", "--y", "completion_time_s", "--out", "p.svg"});
+    CAPTURE(csv, best.out, best.err, drawn.err);
+    CHECK(drawn.status == 0);
+    CHECK(best.status == 0);
+    const std::string picture = read_file(bench / "p.svg");
+    for (const std::string& name : names) {
+        CHECK(holds(csv, (name == "-5" ? "\n'" : "\n") + name + ",1,"));  // no formula of a spreadsheet
+        CHECK(holds(best.out, " " + name + " "));
+        CHECK(holds(picture, ">" + name + "<"));
+    }
+}
+
+TEST_CASE("results: settings that are flags and texts of results are compared as they are written") {
+    TempDir bench;
+    bench.write("platform.yaml", tiny_platform);
+    const std::string layers =
+        "input: [1, 1, 1]\nlayers:\n  - {name: one, kind: custom, parameters: 1000, macs: 1000}\n";
+    bench.write("one.yaml", "name: 1e5\n" + layers);
+    bench.write("training.yaml",
+                "platform: platform.yaml\nworkload: one.yaml\n"
+                "training: {ranks: 2, batch_per_rank: 1, exchange: parameter-server, servers: {count: 1}}\n");
+    bench.write("study.yaml",
+                "base: training.yaml\n"
+                "axes: {training.servers.local_reduction: [true, false]}\n");
+    REQUIRE(run_in(bench, {"batch", "study.yaml", "--out", "out"}).status == 0);
+    const auto count = [&](const std::string& condition) {
+        const Outcome outcome = run_in(bench, {"results", "out", "--where", condition, "--format", "json"});
+        CAPTURE(condition, outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out)["points"].size();
+    };
+    CHECK(count("local_reduction = true") == 1);
+    CHECK(count("local_reduction != true") == 1);
+    CHECK(count("local_reduction = 'false'") == 1);
+    CHECK(count("local_reduction IS NULL") == 0);
+    CHECK(count("model = '1e5'") == 2);
+    CHECK(count("model = 1e5") == 2);
+    CHECK(count("model = 100000.0") == 0);
+    CHECK(count("ranks = 2 and repeat = '1'") == 2);
+}
