@@ -1,6 +1,11 @@
+#include <fmt/format.h>
+
 #include <memory>
 
+#include "sim/base/interrupt.hpp"
 #include "sim/cli/batch_options.hpp"
+#include "sim/cli/guard.hpp"
+#include "sim/cli/measured_files.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
@@ -28,12 +33,25 @@ void calibrate_verb(const CalibrateArguments& options) {
     require_fields(scenario);
     require_parameters(scenario);
     Fitted fitted;
-    {
-        ProgressLine line(scenario.name());
-        Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
-        fitted.validation = validation::validate(scenario, simulator, {.leave_one_out = false});
+    std::string best;
+    try {
+        ProgressLine line(scenario.name(), false, ProgressLine::Elsewhere::lines);
+        const HeldInterrupts held;
+        Simulator simulator(
+            options.jobs, [&](std::size_t simulations) { line.count(simulations); }, &held);
+        ValidationOptions how{.leave_one_out = false};
+        how.rows.better = [&](const std::vector<std::optional<double>>& values, double error) {
+            constexpr double percent = 100;
+            line.begin(fmt::format("{}, error {:.3g} %", scenario.name(), percent * error));
+            best = fmt::format("the best values so far, with an error of {:.3g} %, are", percent * error);
+            for (const std::string& one : assignments(scenario.measurements(), values)) best += " --set '" + one + "'";
+        };
+        fitted.validation = validation::validate(scenario, simulator, how);
+    } catch (const Stopped&) {
+        throw Interrupted(best.empty() ? "nothing has been estimated yet" : best);
     }
     write_result(fitted, options.format, "", "", options.tables);
+    require_whole(fitted.validation.failures());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "sim/cli/measured_files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -8,6 +10,7 @@
 #include <utility>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/cli/guard.hpp"
 #include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/output/files.hpp"
@@ -112,6 +115,10 @@ private:
 std::vector<config::MeasuredScenario> load_measured(const std::vector<std::string>& paths,
                                                     const std::vector<std::string>& assignments) {
     return Loading(paths, assignments).run();
+}
+
+void require_whole(const std::vector<std::string>& failures) {
+    if (!failures.empty()) throw Failed(fmt::format("{}", fmt::join(failures, "\nerror: ")));
 }
 
 }  // namespace syncline::cli

@@ -13,4 +13,7 @@ namespace syncline::cli {
 std::vector<config::MeasuredScenario> load_measured(const std::vector<std::string>& paths,
                                                     const std::vector<std::string>& assignments);
 
+/// Throws Failed with the reasons of simulations that failed, a line for each, unless there are none.
+void require_whole(const std::vector<std::string>& failures);
+
 }  // namespace syncline::cli

@@ -50,6 +50,7 @@ Shared& shared() {
 
 /// The line that the timer draws.
 struct Line {
+    bool terminal = true;
     std::array<char, 200> step{};
     Clock::time_point start;
     std::size_t width = 0;
@@ -83,47 +84,54 @@ void draw(int) {
         length = fmt::format_to_n(text.data(), text.size(), "{}: {:.0f} s", step, elapsed_s).size;
     length = std::min({length, text.size(), current_line.width});
     std::array<char, 410> whole;
-    const auto last = fmt::format_to_n(whole.data(), whole.size(), "\r{}\x1b[K", std::string_view(text.data(), length));
+    const std::string_view shown(text.data(), length);
+    const auto last = current_line.terminal ? fmt::format_to_n(whole.data(), whole.size(), "\r{}\x1b[K", shown)
+                                            : fmt::format_to_n(whole.data(), whole.size(), "{}\n", shown);
     [[maybe_unused]] const auto written =
         write(STDERR_FILENO, whole.data(), static_cast<std::size_t>(last.out - whole.data()));
     current_line.drawn = true;
     errno = before;
 }
 
-/// Draws a line from the first second on.
+/// Draws a line from the first second on, or lines every ten seconds.
 void set_timer(bool on) {
-    const timeval first{on ? 1 : 0, 0}, every{0, on ? 200'000 : 0};
-    const itimerval timer{every, first};
+    constexpr timeval never{0, 0}, second{1, 0}, fifth{0, 200'000}, ten_seconds{10, 0};
+    const itimerval in_place{fifth, second}, lines{ten_seconds, ten_seconds}, off{never, never};
+    const itimerval timer = !on ? off : current_line.terminal ? in_place : lines;
     setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 }  // namespace
 
-ProgressLine::ProgressLine(const std::string& step, bool timing)
-    : step_(step), terminal_(isatty(STDERR_FILENO) == 1), timing_(timing) {
+ProgressLine::ProgressLine(const std::string& step, bool timing, Elsewhere elsewhere)
+    : step_(step),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      drawn_(terminal_ || elsewhere == Elsewhere::lines),
+      timing_(timing) {
     shared();
-    if (!terminal_) return;
+    if (!drawn_) return;
     struct sigaction action {};
     action.sa_handler = draw;
     action.sa_flags = SA_RESTART;
     sigaction(SIGALRM, &action, nullptr);
     current_line.start = Clock::now();
-    current_line.width = width_of(STDERR_FILENO) - 1;
+    current_line.terminal = terminal_;
+    current_line.width = terminal_ ? width_of(STDERR_FILENO) - 1 : current_line.step.size();
     begin(step);
     set_timer(true);
 }
 
 ProgressLine::~ProgressLine() {
     shared().messages = shared().expected = 0;
-    if (!terminal_) return;
+    if (!drawn_) return;
     set_timer(false);
     current_line.simulations = 0;
-    if (current_line.drawn.exchange(false)) redraw("");
+    if (current_line.drawn.exchange(false) && terminal_) redraw("");
 }
 
 void ProgressLine::begin(const std::string& step) {
     step_ = step;
-    if (!terminal_) return;
+    if (!drawn_) return;
     const std::string shown = text::broken(printable(step), current_line.width / 2).front();
     sigset_t alarm, before;
     sigemptyset(&alarm);

@@ -9,13 +9,16 @@
 namespace syncline::cli {
 
 /// One line on a terminal, from the first second on: the step and the time since the line began; of simulations, how
-/// many messages are sent and the time that remains, or how many simulations are finished. Elsewhere nothing.
+/// many messages are sent and the time that remains, or how many simulations are finished. Elsewhere nothing, or such a
+/// line every ten seconds.
 ///
 /// A timer draws the line, so that steps that report nothing have one, too. Only one line may exist at a time.
 class ProgressLine {
 public:
+    enum class Elsewhere { nothing, lines };
+
     /// With `timing`, the first message is reported as by say_timing().
-    explicit ProgressLine(const std::string& step, bool timing = false);
+    explicit ProgressLine(const std::string& step, bool timing = false, Elsewhere elsewhere = Elsewhere::nothing);
     /// Erases the line.
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
@@ -33,6 +36,7 @@ public:
 private:
     std::string step_;
     bool terminal_;
+    bool drawn_;  ///< on a terminal, or elsewhere as lines
     bool timing_;
 };
 

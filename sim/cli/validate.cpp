@@ -9,6 +9,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/did_you_mean.hpp"
+#include "sim/base/replay_error.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/measured_files.hpp"
@@ -46,6 +47,14 @@ struct ValidateArguments {
     std::string mechanisms;
     double least_median = 0.93, least_row = 0.85;
 };
+
+/// Returns the reasons of all simulations that failed, in the order of the scenarios.
+std::vector<std::string> failures_of(const Points& points) {
+    std::vector<std::string> all = points.failed;
+    for (const Validation& one : points.points)
+        for (std::string& failure : one.failures()) all.push_back(std::move(failure));
+    return all;
+}
 
 void require_accuracy(const Points& points, const ValidateArguments& options) {
     const AccuracyFigures all = figures(points.points, true);
@@ -106,19 +115,32 @@ void validate_verb(const ValidateArguments& options) {
     Points points;
     points.sample = sample;
     {
-        ProgressLine line("validating");
+        ProgressLine line("validating", false, ProgressLine::Elsewhere::lines);
         Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
-        points.points.resize(scenarios.size());
+        std::vector<std::optional<Validation>> found(scenarios.size());
+        std::vector<std::string> lost(scenarios.size());
         if (scenarios.size() == 1) line.begin(scenarios.front().name());
         simulator.by_turns(
             scenarios.size(),
-            [&](std::size_t i) { points.points[i] = validation::validate(scenarios[i], simulator, how); },
+            [&](std::size_t i) {
+                try {
+                    found[i] = validation::validate(scenarios[i], simulator, how);
+                } catch (const ReplayError& error) {
+                    lost[i] = error.what();
+                }
+            },
             [&](std::size_t done) {
                 line.begin(fmt::format("validating, {} of {} scenarios done", done, scenarios.size()));
             });
+        for (std::size_t i = 0; i < scenarios.size(); ++i) {
+            if (!lost[i].empty()) points.failed.push_back(std::move(lost[i]));
+            if (found[i]) points.points.push_back(std::move(*found[i]));
+        }
     }
+    if (points.points.empty()) require_whole(points.failed);
     if (!options.report.empty()) write_file(options.report, report_page(points));
     write_result(points, options.format, "", "", options.tables);
+    require_whole(failures_of(points));
     if (options.check) require_accuracy(points, options);
 }
 

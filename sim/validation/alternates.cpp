@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/replay_error.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/training/memory.hpp"
@@ -38,22 +39,36 @@ std::optional<double> Alternate::predicted(std::size_t row) const {
 Alternate alternate(const config::MeasuredScenario& scenario, const config::Alternative& alternative,
                     Simulator& simulator, RowOptions options) {
     options.alternative = &alternative;
+    const std::vector<bool> failed = std::exchange(options.refused, {});
     Alternate result{alternative, {}, {}};
     const std::vector<config::MeasuredRow>& rows = scenario.measurements().rows;
     std::string none;  // why no row can be predicted
-    for (const config::MeasuredRow& row : rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const config::MeasuredRow& row = rows[i];
         const bool changed = alternative.applies_to(row.series);
         std::string reason = changed ? refusal(scenario, row, options) : "";
         if (none.empty() && row.calibrates && !reason.empty())
             none = fmt::format("calibration row '{}': {}", row.name, reason);
+        if (reason.empty() && !failed.empty() && failed[i]) reason = "its simulation failed";
         options.refused.push_back(!reason.empty());
         result.refused.push_back(std::move(reason));
     }
-    if (none.empty())
-        result.calibration = calibrate(scenario, simulator, options);
-    else
-        for (std::string& reason : result.refused)
-            if (reason.empty()) reason = none;
+    if (none.empty()) {
+        try {
+            result.calibration = calibrate(scenario, simulator, options);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const std::string& failure = result.calibration.failures[i];
+                if (failure.empty()) continue;
+                result.refused[i] = failure;
+                result.failures.push_back(failure);
+            }
+        } catch (const ReplayError& error) {
+            none = error.what();
+            result.failures.push_back(none);
+        }
+    }
+    for (std::string& reason : result.refused)
+        if (reason.empty()) reason = none;
     return result;
 }
 

@@ -18,14 +18,15 @@ namespace syncline::validation {
 /// alternatives.
 struct Alternate {
     config::Alternative of;
-    Calibration calibration;           ///< if it is refused for all rows: empty
-    std::vector<std::string> refused;  ///< by row: the reason; empty: it is predicted
+    Calibration calibration;                 ///< if it is refused for all rows: empty
+    std::vector<std::string> refused;        ///< by row: the reason; empty: it is predicted
+    std::vector<std::string> failures = {};  ///< simulations that failed; their rows are refused, or all rows
 
     /// Returns the prediction of a row, unless it is refused.
     std::optional<double> predicted(std::size_t row) const;
 };
 
-/// Predicts the rows under an alternative. Throws ReplayError.
+/// Predicts the rows under an alternative, except those that `options` refuses: they have failed without it.
 Alternate alternate(const config::MeasuredScenario& scenario, const config::Alternative& alternative,
                     Simulator& simulator, RowOptions options);
 

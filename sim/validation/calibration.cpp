@@ -35,9 +35,13 @@ public:
             questions.push_back(question(row, values_));
             rows.push_back(row);
         }
-        const std::vector<double> answers = simulator_.answers(questions);
+        const std::vector<Answer> answers = simulator_.all_answers(questions);
         calibration_.predicted.assign(measurements_.rows.size(), std::numeric_limits<double>::quiet_NaN());
-        for (std::size_t i = 0; i < rows.size(); ++i) calibration_.predicted[rows[i]] = answers[i];
+        calibration_.failures.resize(measurements_.rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            calibration_.predicted[rows[i]] = answers[i].value.value_or(std::numeric_limits<double>::quiet_NaN());
+            calibration_.failures[rows[i]] = answers[i].failure;
+        }
         return std::move(calibration_);
     }
 
@@ -68,6 +72,7 @@ private:
         std::vector<Unknown> unknowns;
         for (const std::size_t parameter : group)
             unknowns.push_back({measurements_.parameters[parameter].least, measurements_.parameters[parameter].most});
+        double least = std::numeric_limits<double>::infinity();
         Fit fit = least_squares(unknowns, rows.size(), [&](const std::vector<Trial>& trials) {
             std::vector<RowRun> questions;
             for (const Trial& trial : trials) {
@@ -75,7 +80,18 @@ private:
                 for (std::size_t i = 0; i < group.size(); ++i) values[group[i]] = trial[i];
                 for (const std::size_t row : rows) questions.push_back(question(row, values));
             }
-            return residuals(rows, simulator_.answers(questions));
+            std::vector<std::vector<double>> all = residuals(rows, simulator_.answers(questions));
+            for (std::size_t trial = 0; options_.better && trial < trials.size(); ++trial) {
+                double sum = 0;
+                for (const double r : all[trial]) sum += r * r;
+                const double error = std::sqrt(sum / static_cast<double>(rows.size()));
+                if (error >= least) continue;
+                least = error;
+                Values values = values_;
+                for (std::size_t i = 0; i < group.size(); ++i) values[group[i]] = trials[trial][i];
+                options_.better(values, error);
+            }
+            return all;
         });
         calibration_.converged = calibration_.converged && fit.converged;
         for (std::size_t i = 0; i < group.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,18 +23,25 @@ struct RowOptions {
     std::uint64_t seed = 1;
     bool allow_oom = false;                            ///< also rows whose plan does not fit into the devices' memory
     const config::Alternative* alternative = nullptr;  ///< a change of the rows; none: as they are written
+    /// Called with each estimate that is better than those before: the values of the parameters so far, and the root
+    /// mean square of ln(predicted / measured) of the rows of those that are estimated together.
+    std::function<void(const std::vector<std::optional<double>>& values, double error)> better = {};
     std::vector<bool> refused = {};  ///< by row: not predicted, and its prediction is not a number; empty: none
 };
 
 struct Calibration {
     std::vector<Solution> parameters;  ///< in the order of config::Measurements
     std::vector<double> predicted;     ///< value of each row with the estimated parameters, in the field's unit
-    bool converged = true;             ///< false: a fit was stopped, and has the best value so far
+    /// By row: the reason why its simulation failed, and its prediction is not a number; an empty text, or no
+    /// texts at all: it did not.
+    std::vector<std::string> failures;
+    bool converged = true;  ///< false: a fit was stopped, and has the best value so far
 
     std::vector<std::optional<double>> values() const;
 };
 
-/// Estimates the parameters. `without` is a calibration row to leave out. Throws ConfigError, ReplayError.
+/// Estimates the parameters, and predicts all rows with them. `without` is a calibration row to leave out. Throws
+/// ConfigError, and ReplayError if a simulation of an estimate fails; of predictions, those of other rows stay.
 Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simulator, const RowOptions& options = {},
                       std::optional<std::size_t> without = {});
 

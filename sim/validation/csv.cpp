@@ -32,8 +32,14 @@ std::string to_csv(const Points& points) {
     const bool assumed = any([](const Validation& one) { return !one.assumptions.empty(); });
     if (assumed) head.insert(head.end(), {"predicted_lowest", "predicted_highest"});
     if (memory) head.emplace_back("fits_memory");
+    const bool failed = any([](const Validation& one) {
+        return std::any_of(one.calibration.failures.begin(), one.calibration.failures.end(),
+                           [](const std::string& failure) { return !failure.empty(); });
+    });
+    if (failed) head.emplace_back("failure");
     std::string text = text::line(head);
     for (const Validation& one : points.points) {
+        const auto number = [&](std::size_t row, double value) { return one.failed(row) ? "" : text::field(value); };
         for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) {
             const config::MeasuredRow& measured = one.measurements.rows[row];
             const config::MeasuredSeries& series = one.measurements.series[measured.series];
@@ -43,9 +49,9 @@ std::string to_csv(const Points& points) {
                      text::quoted(series.variant),
                      text::quoted(series.field),
                      text::field(measured.value),
-                     text::field(one.calibration.predicted[row]),
-                     text::field(one.error(row)),
-                     text::field(one.accuracy(row)),
+                     number(row, one.calibration.predicted[row]),
+                     number(row, one.error(row)),
+                     number(row, one.accuracy(row)),
                      measured.calibrates ? "calibrates" : "predicted",
                      text::quoted(series.doubt),
                      text::quoted(settings_of(one.measurements, row))};
@@ -56,9 +62,10 @@ std::string to_csv(const Points& points) {
                 line.insert(line.end(), 4, "");
             if (assumed) {
                 const Between all = between(one, row);
-                line.insert(line.end(), {text::field(all.lowest), text::field(all.highest)});
+                line.insert(line.end(), {number(row, all.lowest), number(row, all.highest)});
             }
             if (memory) line.emplace_back(one.lacks_memory(row) ? "false" : "true");
+            if (failed) line.emplace_back(text::quoted(one.calibration.failures[row]));
             text += text::line(line);
         }
     }

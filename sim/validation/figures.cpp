@@ -15,7 +15,8 @@ double median(std::vector<double> values) {
 
 AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtful) {
     return figures(points, [&](const Validation& point, std::size_t row) {
-        return with_doubtful || !point.doubtful(row) ? std::optional(point.error(row)) : std::nullopt;
+        const bool counts = !point.failed(row) && (with_doubtful || !point.doubtful(row));
+        return counts ? std::optional(point.error(row)) : std::nullopt;
     });
 }
 

@@ -21,7 +21,7 @@ struct AccuracyFigures {
     std::size_t within_noise = 0;  ///< those of them whose error is below it
 };
 
-/// Returns the figures of all predicted rows, or of the reliable ones only.
+/// Returns the figures of all predicted rows that have not failed, or of the reliable ones only.
 AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtful);
 
 /// Returns the error of a row; nothing if it is not to be counted.

@@ -28,13 +28,14 @@ std::string word(Ending ending) {
     return "";
 }
 
-std::vector<std::string> assignments(const Validation& validation, const std::vector<Solution>& parameters) {
+std::vector<std::string> assignments(const config::Measurements& measurements,
+                                     const std::vector<std::optional<double>>& values) {
     std::vector<std::string> all;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const config::MeasuredParameter& parameter = validation.measurements.parameters[i];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const config::MeasuredParameter& parameter = measurements.parameters[i];
         // A factor of a row's own values is no assignment, and a parameter of some series holds for those alone.
-        if (parameters[i].value && !parameter.factor && parameter.series.empty())
-            all.push_back(fmt::format("{}={}", parameter.key, parameter.text(*parameters[i].value)));
+        if (values[i] && !parameter.factor && parameter.series.empty())
+            all.push_back(fmt::format("{}={}", parameter.key, parameter.text(*values[i])));
     }
     return all;
 }
@@ -42,7 +43,7 @@ std::vector<std::string> assignments(const Validation& validation, const std::ve
 std::string to_table(const Fitted& fitted, const text::TableLayout& layout) {
     const Validation& one = fitted.validation;
     std::string text = head_of(one) + parameters_table(one, layout) + "\n" + rows_table(one, layout);
-    for (const std::string& assignment : assignments(one, one.calibration.parameters))
+    for (const std::string& assignment : assignments(one.measurements, one.calibration.values()))
         text += fmt::format("{}--set '{}'", text.ends_with('\'') ? " " : "\n", assignment);
     return text.ends_with('\n') ? text : text + "\n";
 }

@@ -80,15 +80,16 @@ Json object(const Validation& one, std::size_t number) {
     Json settings = Json::object();
     for (std::size_t i = 0; i < series.over.size(); ++i)
         if (row.settings[i] != config::kept_key) settings[series.over[i]] = row.settings[i];
+    const auto value = [&](double known) { return one.failed(number) ? Json(nullptr) : Json(known); };
     Json json{{"name", row.name},
               {"series", series.name},
               {"variant", series.variant},
               {"settings", std::move(settings)},
               {"field", series.field},
               {"measured", row.value},
-              {"predicted", one.calibration.predicted[number]},
-              {"error", one.error(number)},
-              {"accuracy", one.accuracy(number)},
+              {"predicted", value(one.calibration.predicted[number])},
+              {"error", value(one.error(number))},
+              {"accuracy", value(one.accuracy(number))},
               {"role", row.calibrates ? "calibrates" : "predicted"},
               {"doubt", text_or_null(series.doubt)}};
     if (const Spread* const spread = one.spread(number))
@@ -98,8 +99,9 @@ Json object(const Validation& one, std::size_t number) {
                      {"predicted_p95", spread->p95}});
     if (!one.assumptions.empty()) {
         const Between all = between(one, number);
-        json.update({{"predicted_lowest", all.lowest}, {"predicted_highest", all.highest}});
+        json.update({{"predicted_lowest", value(all.lowest)}, {"predicted_highest", value(all.highest)}});
     }
+    if (one.failed(number)) json["failure"] = one.calibration.failures[number];
     if (!one.short_of_memory.empty()) json["fits_memory"] = !one.lacks_memory(number);
     return json;
 }
@@ -125,6 +127,7 @@ Json object(const Validation& one) {
               {"parameters", solutions_object(one, one.calibration.parameters)},
               {"rows", std::move(rows)},
               {"leave_one_out", std::move(left_out)}};
+    if (!one.incomplete.empty()) json["incomplete"] = one.incomplete;
     for (const config::RowsLeftOut& left : one.measurements.left_out)
         json["left_out"].push_back({{"reason", left.reason}, {"rows", left.rows}});
     const AccuracyFigures all = figures({one}, true);
@@ -149,6 +152,7 @@ std::string to_json(const Points& points) {
               {"without_doubtful", std::move(reliable)},
               {"points", std::move(list)}};
     json.update(figures_object(all));
+    if (!points.failed.empty()) json["failed"] = points.failed;
     if (points.sample) json["sample"] = sample_object(*points.sample);
     if (!points.points.empty() && !points.points.front().mechanisms.empty())
         json["mechanisms"] = mechanisms_object(points.points);
@@ -161,7 +165,7 @@ std::string to_json(const Fitted& fitted) {
     for (const char* key : {"leave_one_out", "median_accuracy", "worst_accuracy", "share_above_085", "median_error",
                             "mean_error", "bias", "worst_row", "with_noise", "below_noise", "sweeps", "scaling"})
         json.erase(key);
-    json["set"] = assignments(fitted.validation, fitted.validation.calibration.parameters);
+    json["set"] = assignments(fitted.validation.measurements, fitted.validation.calibration.values());
     return dumped(json);
 }
 

@@ -96,7 +96,8 @@ double rank_correlation(const std::vector<double>& one, const std::vector<double
 std::vector<Sweep> sweeps(const Validation& one) {
     std::map<std::string, std::vector<std::size_t>> rows;
     for (std::size_t row = 0; row < one.measurements.rows.size(); ++row)
-        if (!one.measurements.rows[row].sweep.empty()) rows[one.measurements.rows[row].sweep].push_back(row);
+        if (!one.measurements.rows[row].sweep.empty() && !one.failed(row))
+            rows[one.measurements.rows[row].sweep].push_back(row);
     std::vector<Sweep> all;
     for (const auto& [name, members] : rows)
         if (members.size() >= least_rows) all.push_back(sweep_of(one, name, members));
@@ -110,7 +111,7 @@ std::vector<Scaling> scalings(const Validation& one) {
         if (one.measurements.series[series].over != std::vector<std::string>{"training.ranks"}) continue;
         std::vector<std::size_t> rows;
         for (std::size_t row = 0; row < measured.size(); ++row)
-            if (measured[row].series == series) rows.push_back(row);
+            if (measured[row].series == series && !one.failed(row)) rows.push_back(row);
         if (rows.size() < 2) continue;
         const auto ranks = [&](std::size_t row) {
             return std::strtod(measured[row].settings.front().c_str(), nullptr);

@@ -19,6 +19,7 @@ std::string mark(const Validation& one, std::size_t row) {
     if (one.measurements.rows[row].calibrates) marks.emplace_back("calibration");
     if (one.doubtful(row)) marks.emplace_back("unreliable");
     if (one.lacks_memory(row)) marks.emplace_back("does not fit into memory");
+    if (one.failed(row)) marks.emplace_back("failed");
     return fmt::format("{}", fmt::join(marks, ", "));
 }
 
@@ -55,10 +56,15 @@ std::string rows_table(const Validation& one, const text::TableLayout& layout) {
     for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) {
         const config::MeasuredRow& measured = one.measurements.rows[row];
         const config::MeasuredSeries& series = one.measurements.series[measured.series];
-        table.push_back({measured.name, in_unit(measured.value, series),
-                         in_unit(one.calibration.predicted[row], series), signed_percent(one.error(row)),
-                         measured.calibrates ? "-" : accuracy_text(one.accuracy(row)), mark(one, row)});
-        if (assumed) {
+        if (one.failed(row))
+            table.push_back({measured.name, in_unit(measured.value, series), "-", "-", "-", mark(one, row)});
+        else
+            table.push_back({measured.name, in_unit(measured.value, series),
+                             in_unit(one.calibration.predicted[row], series), signed_percent(one.error(row)),
+                             measured.calibrates ? "-" : accuracy_text(one.accuracy(row)), mark(one, row)});
+        if (assumed && one.failed(row)) {
+            table.back().insert(table.back().begin() + 3, {"-", "-"});
+        } else if (assumed) {
             const Between all = between(one, row);
             table.back().insert(table.back().begin() + 3, {in_unit(all.lowest, series), in_unit(all.highest, series)});
         }
@@ -74,6 +80,7 @@ std::string rows_table(const Validation& one, const text::TableLayout& layout) {
         if (!series.doubt.empty() && one.has_rows(i))
             text += fmt::format("unreliable: {}: {}\n", series.name, series.doubt);
     }
+    for (const std::string& failure : one.failures()) text += fmt::format("failed: {}\n", failure);
     for (const config::RowsLeftOut& left : one.measurements.left_out)
         text += fmt::format("left out of the table: {} ({})\n", left.rows, left.reason);
     return text;

@@ -76,6 +76,7 @@ std::string to_table(const Points& points, const text::TableLayout& layout) {
     if (!points.points.empty() && !points.points.front().mechanisms.empty())
         text += mechanisms_table(points.points, layout) + "\n";
     if (points.sample) text += sentence(*points.sample);
+    for (const std::string& failure : points.failed) text += fmt::format("failed: {}\n", failure);
     text += line_of("all", figures(points.points, true));
     if (std::any_of(points.points.begin(), points.points.end(), any_doubt))
         text += line_of("reliable only", figures(points.points, false));

@@ -16,6 +16,7 @@ namespace syncline::validation {
 struct Points {
     std::vector<Validation> points;
     std::optional<Sample> sample = {};
+    std::vector<std::string> failed = {};  ///< scenarios that are not among them, with the reason
 };
 
 std::string to_table(const Points& points, const text::TableLayout& layout = {});
@@ -55,6 +56,7 @@ std::string settings_of(const config::Measurements& all, std::size_t row);
 /// Returns the word for an ending in JSON and CSV: `found`, `at-least`, ….
 std::string word(Ending ending);
 /// Returns assignments as in `--set`, one for each parameter with a value that applies to all series, except factors.
-std::vector<std::string> assignments(const Validation& validation, const std::vector<Solution>& parameters);
+std::vector<std::string> assignments(const config::Measurements& measurements,
+                                     const std::vector<std::optional<double>>& values);
 
 }  // namespace syncline::validation

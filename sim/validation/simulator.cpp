@@ -40,9 +40,9 @@ std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number) {
 }
 
 bool Simulator::settled(const Asked& asked) {
-    for (const Simulation* const one : asked) {
-        if (one->failure) return true;
-        if (!one->answer) return false;
+    for (const Simulation* const one : asked.simulations) {
+        if (one->failure && !asked.all) return true;
+        if (!one->failure && !one->answer) return false;
     }
     return true;
 }
@@ -54,8 +54,8 @@ Simulator::Simulation* Simulator::next() {
     for (const Asked& asked : asked_) {
         Simulation* first = nullptr;
         std::size_t left = 0;
-        for (Simulation* const one : asked) {
-            if (one->failure) break;
+        for (Simulation* const one : asked.simulations) {
+            if (one->failure && !asked.all) break;
             if (one->begun) continue;
             if (!first) first = one;
             ++left;
@@ -77,7 +77,9 @@ void Simulator::serve() {
         one->begun = true;
         running_[name] = one;
     }
-    for (const Ended& ended : pool_.ended(for_ever_s)) {
+    const std::vector<Ended> all = pool_.ended(for_ever_s, held_ != nullptr ? held_->descriptor() : -1);
+    if (held_ != nullptr && held_->interrupted()) throw Stopped();
+    for (const Ended& ended : all) {
         Simulation& one = *running_.extract(ended.id).mapped();
         if (!ended.done) {
             one.failure = fmt::format("{}: {}", one.question.name, ended.text);
@@ -89,15 +91,15 @@ void Simulator::serve() {
     }
 }
 
-std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
+std::vector<Simulator::Simulation*> Simulator::ended(const std::vector<RowRun>& questions, bool all) {
     struct Asking {
         std::list<Asked>& all;
         std::list<Asked>::iterator own;
         ~Asking() { all.erase(own); }
     };
-    Asked asked;
+    Asked asked{{}, all};
     for (const RowRun& question : questions)
-        asked.push_back(
+        asked.simulations.push_back(
             &simulations_.try_emplace({question.scenario, question.field, question.seed}, Simulation{question})
                  .first->second);
     const Asking asking{asked_, asked_.insert(asked_.end(), std::move(asked))};
@@ -107,11 +109,22 @@ std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
         else
             serve();
     }
+    return asking.own->simulations;
+}
+
+std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
     std::vector<double> answers;
-    for (const Simulation* const one : *asking.own) {
+    for (const Simulation* const one : ended(questions, false)) {
         if (one->failure) throw ReplayError(*one->failure);
         answers.push_back(*one->answer);
     }
+    return answers;
+}
+
+std::vector<Answer> Simulator::all_answers(const std::vector<RowRun>& questions) {
+    std::vector<Answer> answers;
+    for (const Simulation* const one : ended(questions, true))
+        answers.push_back({one->answer, one->failure.value_or("")});
     return answers;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/interrupt.hpp"
 #include "sim/process/pool.hpp"
 
 /// Runs simulations concurrently, each in its own process, and none of them twice.
@@ -31,15 +32,29 @@ struct RowRun {
 /// seeds share many draws.
 std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number);
 
+/// A signal ended the work.
+struct Stopped {};
+
+/// What a simulation ended with.
+struct Answer {
+    std::optional<double> value = {};
+    std::string failure =
+        {};  ///< without a value: the simulation's name and the reason, the signal that ended it for one
+};
+
 class Simulator {
 public:
-    /// `watch` is called with the number of simulations that have ended.
-    Simulator(std::size_t jobs, std::function<void(std::size_t)> watch)
-        : pool_(jobs, std::nullopt), watch_(std::move(watch)) {}
+    /// `watch` is called with the number of simulations that have ended. After a signal that is `held`, whoever waits
+    /// for answers gets a Stopped.
+    Simulator(std::size_t jobs, std::function<void(std::size_t)> watch, const HeldInterrupts* held = nullptr)
+        : pool_(jobs, std::nullopt), watch_(std::move(watch)), held_(held) {}
 
     /// Returns the answers in the order of the questions. Throws ReplayError with the name of the first simulation that
     /// failed, in their order.
     std::vector<double> answers(const std::vector<RowRun>& questions);
+    /// Returns the answers in the order of the questions when all simulations have ended, also those after one that
+    /// failed.
+    std::vector<Answer> all_answers(const std::vector<RowRun>& questions);
     std::size_t simulations() const { return answered_; }
 
     /// Runs work(0), …, work(count - 1), each in a turn of its own: while one waits for its answers, the others ask, so
@@ -56,9 +71,13 @@ private:
         std::optional<double> answer = {};
         std::optional<std::string> failure = {};
     };
-    using Asked = std::vector<Simulation*>;  ///< in the order of the questions
+    struct Asked {
+        std::vector<Simulation*> simulations;  ///< in the order of the questions
+        bool all;                              ///< also those after one that failed
+    };
 
-    /// Returns true if all have ended, or those before one that failed.
+    /// Returns the simulations, when all have ended, or those before one that failed unless `all` are wanted.
+    std::vector<Simulation*> ended(const std::vector<RowRun>& questions, bool all);
     static bool settled(const Asked& asked);
     /// Returns a simulation to begin; null if there is none.
     Simulation* next();
@@ -67,6 +86,7 @@ private:
 
     Pool pool_;
     std::function<void(std::size_t)> watch_;
+    const HeldInterrupts* held_;
     std::map<Key, Simulation> simulations_;
     std::size_t begun_ = 0, answered_ = 0;
     std::list<Asked> asked_;                      ///< by those who wait

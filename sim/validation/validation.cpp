@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/replay_error.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/training/memory.hpp"
 #include "sim/validation/figures.hpp"
@@ -20,7 +21,7 @@ LeftOut leave_out(std::size_t row, const Validation& whole, const config::Measur
     LeftOut left{row, std::move(without.parameters)};
     std::vector<double> changes;
     for (std::size_t i = 0; i < without.predicted.size(); ++i) {
-        if (whole.measurements.rows[i].calibrates) continue;
+        if (whole.measurements.rows[i].calibrates || std::isnan(without.predicted[i])) continue;
         const double change = std::abs(without.predicted[i] / whole.calibration.predicted[i] - 1);
         if (changes.empty() || change > *left.largest_change) {
             left.largest_change = change;
@@ -42,6 +43,10 @@ void look_at_plans(Validation& result, const config::MeasuredScenario& scenario,
     std::vector<std::size_t> random;
     std::vector<RowRun> questions;
     for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (result.failed(row)) {
+            if (options.rows.allow_oom) result.short_of_memory.push_back(false);
+            continue;
+        }
         RowRun question = question_of(scenario, rows[row], values, options.rows);
         const config::Variant variant = batch::load_run(question.scenario, question.seed);
         const bool training = !variant.collective;
@@ -53,15 +58,30 @@ void look_at_plans(Validation& result, const config::MeasuredScenario& scenario,
             questions.push_back(question);
         }
     }
-    const std::vector<double> answers = simulator.answers(questions);
+    const std::vector<Answer> answers = simulator.all_answers(questions);
     for (std::size_t i = 0; i < random.size(); ++i) {
-        const auto first = answers.begin() + static_cast<std::ptrdiff_t>(i * options.repeats);
-        result.spreads[random[i]] = spread_of({first, first + static_cast<std::ptrdiff_t>(options.repeats)});
+        std::vector<double> by_seed;
+        std::string& failure = result.calibration.failures[random[i]];
+        for (std::size_t repeat = 0; repeat < options.repeats; ++repeat) {
+            const Answer& answer = answers[i * options.repeats + repeat];
+            if (answer.value) by_seed.push_back(*answer.value);
+            if (failure.empty()) failure = answer.failure;
+        }
+        if (!failure.empty()) continue;
+        result.spreads[random[i]] = spread_of(std::move(by_seed));
         result.calibration.predicted[random[i]] = result.spreads[random[i]]->mean;
     }
 }
 
 }  // namespace
+
+std::vector<std::string> Validation::failures() const {
+    std::vector<std::string> all;
+    for (const std::string& failure : calibration.failures)
+        if (!failure.empty()) all.push_back(failure);
+    all.insert(all.end(), incomplete.begin(), incomplete.end());
+    return all;
+}
 
 double Validation::error(std::size_t row) const {
     return calibration.predicted[row] / measurements.rows[row].value - 1;
@@ -83,15 +103,29 @@ bool Validation::hardly_determined(const Solution& solution) const {
 
 Validation validate(const config::MeasuredScenario& scenario, Simulator& simulator, const ValidationOptions& options) {
     Validation result{scenario.name(), scenario.measurements(), calibrate(scenario, simulator, options.rows), {}};
-    for (std::size_t row = 0; options.leave_one_out && row < result.measurements.rows.size(); ++row)
-        if (result.measurements.rows[row].calibrates)
-            result.leave_one_out.push_back(leave_out(row, result, scenario, simulator, options.rows));
+    // What has failed would fail again, perhaps after all of the memory has been used once more.
+    RowOptions rows = options.rows;
+    for (const std::string& failure : result.calibration.failures) rows.refused.push_back(!failure.empty());
+    for (std::size_t row = 0; options.leave_one_out && row < result.measurements.rows.size(); ++row) {
+        if (!result.measurements.rows[row].calibrates) continue;
+        try {
+            result.leave_one_out.push_back(leave_out(row, result, scenario, simulator, rows));
+        } catch (const ReplayError& error) {
+            result.incomplete.push_back(
+                fmt::format("without row '{}': {}", result.measurements.rows[row].name, error.what()));
+        }
+    }
     look_at_plans(result, scenario, simulator, options);
-    if (options.assumptions)
-        for (const config::Alternative& assumption : result.measurements.assumptions)
-            result.assumptions.push_back(alternate(scenario, assumption, simulator, options.rows));
-    for (const config::Alternative& mechanism : options.mechanisms)
-        result.mechanisms.push_back(alternate(scenario, mechanism, simulator, options.rows));
+    const auto alternates = [&](const std::vector<config::Alternative>& all) {
+        std::vector<Alternate> found;
+        for (const config::Alternative& one : all) {
+            found.push_back(alternate(scenario, one, simulator, rows));
+            for (const std::string& failure : found.back().failures) result.incomplete.push_back(failure);
+        }
+        return found;
+    };
+    if (options.assumptions) result.assumptions = alternates(result.measurements.assumptions);
+    result.mechanisms = alternates(options.mechanisms);
     return result;
 }
 

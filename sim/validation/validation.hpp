@@ -49,6 +49,13 @@ struct Validation {
     std::vector<Alternate> assumptions = {};          ///< with each of them in place of what is written
     std::vector<Alternate> mechanisms = {};           ///< with each of them switched off
 
+    /// Simulations that failed in estimates without a row or of an alternative, whose part of the result is missing.
+    std::vector<std::string> incomplete = {};
+
+    bool failed(std::size_t row) const { return !calibration.failures.empty() && !calibration.failures[row].empty(); }
+    /// Returns the reasons of all failures: those of rows, then `incomplete`.
+    std::vector<std::string> failures() const;
+    /// Error and accuracy of a row that has not failed.
     double error(std::size_t row) const;
     double accuracy(std::size_t row) const;
     bool doubtful(std::size_t row) const;
@@ -61,7 +68,8 @@ struct Validation {
     std::string parameter_key(std::size_t parameter) const { return measurements.parameters[parameter].key; }
 };
 
-/// Compares predictions with measurements. Throws ConfigError, ReplayError.
+/// Compares predictions with measurements. Throws ConfigError, and ReplayError if a simulation of an estimate of the
+/// parameters fails. Rows whose simulations fail otherwise are not predicted, and the others are.
 Validation validate(const config::MeasuredScenario& scenario, Simulator& simulator,
                     const ValidationOptions& options = {});
 

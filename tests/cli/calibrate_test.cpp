@@ -137,3 +137,30 @@ TEST_CASE("calibrate: Ctrl-C ends it and all processes that it has started") {
     CHECK(outcome.status == 130);
     CHECK_FALSE(outcome.left_behind);
 }
+
+TEST_CASE("calibrate: an interruption shows the best values so far, and without a terminal lines show the progress") {
+    const RingBench bench;
+    std::string text{long_scenario};
+    for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);
+    // The first parameter takes a moment, the second one hours.
+    bench.write("long.yaml",
+                text +
+                    "measured:\n  source: nobody\n  field: throughput_samples_per_s\n  series:\n"
+                    "    - over: [training.ranks]\n      rows:\n"
+                    "        - {at: [2], value: 410, calibrates: true}\n"
+                    "        - {at: [512], value: 100000, calibrates: true}\n  parameters:\n"
+                    "    - {key: platform.fabric.bandwidth, unit: Gbps, least: 1, most: 100, rows: [base 2]}\n"
+                    "    - {key: platform.fabric.latency, unit: us, least: 1, most: 100, rows: [base 512]}\n");
+    Invocation invocation{.arguments = {"calibrate", "long.yaml"}, .directory = bench.path()};
+    invocation.signal = Signal{SIGINT, 11, To::group};
+    const Outcome outcome = run_program(invocation);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 130);
+    CHECK(outcome.out.empty());
+    CHECK_FALSE(outcome.left_behind);
+    CHECK(outcome.after_signal_s < too_late_s);
+    CHECK(says(outcome.err, " simulations, 10 s\n"));
+    CHECK(says(outcome.err, "long, error "));
+    CHECK(says(outcome.err, "interrupted: the best values so far, with an error of "));
+    CHECK(says(outcome.err, " --set 'platform.fabric.bandwidth="));
+}

@@ -10,7 +10,8 @@ function figures_text({median_accuracy, worst_accuracy, share_above_085}, rows) 
         `minimum ${accuracy_text(worst_accuracy)}, above 0.85 for ${units.share(share_above_085)}.`;
 }
 
-const predicted_rows = (point) => point.rows.filter((row) => row.role === "predicted").length;
+const predicted_rows = (point) =>
+    point.rows.filter((row) => row.role === "predicted" && row.predicted !== null).length;
 
 function validation_summary({points, without_doubtful, ...all}) {
     const doubted = points.some((point) => point.rows.some((row) => row.doubt !== null));
@@ -101,8 +102,12 @@ function rows_table(rows) {
             "Measured and predicted", columns,
             rows.map(
                 (row) =>
-                    [row.name, words_of(row.field), in_unit(row.measured, row), in_unit(row.predicted, row),
-                     signed_percent(row.error), row.role === "predicted" ? accuracy_text(row.accuracy) : null, row.role,
+                    [row.name, words_of(row.field), in_unit(row.measured, row),
+                     ...(row.predicted === null ? ["failed", null, null] : [
+                         in_unit(row.predicted, row), signed_percent(row.error),
+                         row.role === "predicted" ? accuracy_text(row.accuracy) : null
+                     ]),
+                     row.role,
                      ...(doubts ? [row.doubt] : [])])));
 }
 
@@ -116,7 +121,8 @@ function assumed_table(rows) {
                 {name: "row", unit: "text"}, {name: "measured", unit: "written"}, {name: "lowest", unit: "written"},
                 {name: "as written", unit: "written"}, {name: "highest", unit: "written"}
             ],
-            rows.map((row) => [row.name, ...keys.map((key) => in_unit(row[key], row))])));
+            rows.filter((row) => row.predicted !== null)
+                .map((row) => [row.name, ...keys.map((key) => in_unit(row[key], row))])));
 }
 
 function left_out_tables(lines, parameters) {
@@ -164,6 +170,8 @@ function point_section(point, index) {
     if (!point.converged) parent.append(note("The parameter fit stopped before it converged."));
     if (point.parameters.length > 0) parent.append(parameters_table(point.parameters, point.noise));
     parent.append(rows_table(point.rows));
+    for (const failure of [...point.rows.flatMap((row) => row.failure ?? []), ...(point.incomplete ?? [])])
+        parent.append(note(`Failed: ${failure}.`));
     if (point.rows.some((row) => "predicted_lowest" in row)) parent.append(assumed_table(point.rows));
     if (point.assumptions) parent.append(assumptions_figure(point));
     if (point.leave_one_out.length > 0) parent.append(left_out_tables(point.leave_one_out, point.parameters));
@@ -172,11 +180,13 @@ function point_section(point, index) {
 function validation_page() {
     const {points} = data.report;
     validation_summary(data.report);
-    const rows = points.flatMap(
+    const all_rows = points.flatMap(
         (point, point_index) => point.rows.map(
             (row, i) => ({...row, point: point.name, point_index, place: (i + 0.5) / point.rows.length})));
+    const rows = all_rows.filter((row) => row.predicted !== null);
     const parent = section("charts", "Predicted and measured");
-    ratios_figure(parent, points, rows);
+    for (const failure of data.report.failed ?? []) parent.append(note(`Failed: ${failure}.`));
+    if (rows.length > 0) ratios_figure(parent, points, rows);
     const grid = parent.appendChild(make("div", {class: "grid"}));
     const kinds = new Map();
     for (const row of rows) {
