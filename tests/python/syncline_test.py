@@ -196,7 +196,7 @@ class Verbs(Directory):
     def test_files_may_be_called_like_options(self):
         training = {"platform": "p100-25g", "workload": "resnet-50", "training": {"ranks": 1, "batch_per_rank": 32}}
         tree = {"topology": "tree", "arity": 4, "depth": 2}
-        model = {"layers": [{"name": "only", "forward_flops": "1 Gflop", "parameters": 10}]}
+        model = {"name": "m", "input": [1, 1, 1], "layers": [{"name": "only", "kind": "custom", "parameters": 10, "macs": 1000}]}
         study = {"base": RING, "axes": {"collective.ranks": [2, 4]}}
         calls = ((RING, lambda name: syncline.run(name).rows, 1),
                  (RING, lambda name: re.findall("<html", syncline.report(name).html), 1),
