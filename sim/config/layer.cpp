@@ -53,7 +53,7 @@ Layer make_convolution(Fields& fields, const LayerKeys& keys) {
         static_cast<double>(conv.filters) * static_cast<double>(conv.channels / conv.groups) * product(keys.kernel);
     check_count(fields, "input", product(keys.input), "elements");
     check_count(fields, "filters", weights + 3 * static_cast<double>(conv.filters), "parameters");
-    check_count(fields, "filters", weights * product(output), "multiply-accumulates");
+    check_macs(fields, "filters", weights * product(output));
     check_count(fields, "filters", static_cast<double>(conv.filters) * product(output), "activations");
     return fields.sound() ? convolution(keys.name, conv) : Layer{};
 }
@@ -67,7 +67,7 @@ Layer make_dense(Fields& fields, const LayerKeys& keys, const std::vector<Layer>
                       .tied = keys.tied,
                       .norm = keys.norm};
     check_extents(fields, "inputs", {shape.inputs});
-    check_count(fields, "outputs", product({shape.positions, shape.inputs, shape.outputs}), "multiply-accumulates");
+    check_macs(fields, "outputs", product({shape.positions, shape.inputs, shape.outputs}));
     const auto shares = [&](const Layer& layer) {
         const auto* table = std::get_if<Embedding>(&layer.shape);
         return table && table->width == shape.inputs && table->vocabulary == shape.outputs;
@@ -120,7 +120,7 @@ Layer make_patch_embedding(Fields& fields, const LayerKeys& keys) {
                       fmt::format("{}×{} pixels cannot be divided into patches of {}×{}", shape.height, shape.width,
                                   shape.patch[0], shape.patch[1]),
                       "");
-    check_count(fields, "input", product(keys.input) * static_cast<double>(keys.width), "multiply-accumulates");
+    check_macs(fields, "input", product(keys.input) * static_cast<double>(keys.width));
     return fields.sound() ? patch_embedding(keys.name, shape) : Layer{};
 }
 

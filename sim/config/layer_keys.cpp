@@ -139,7 +139,7 @@ void visit(Fields& fields, LayerKeys& keys, const std::vector<std::string>& kind
     fields.integer({"parameters", "Number of parameters of a custom layer, which are exchanged."},
                    keys.counts.parameters, 0, largest_count);
     fields.integer({"macs", "Multiply-accumulates of a custom layer's forward pass, per sample."}, keys.counts.macs, 0,
-                   largest_count);
+                   largest_macs);
     fields.integer({"activations", "Elements that a custom layer produces per sample."}, keys.counts.activations, 0,
                    largest_count);
 }

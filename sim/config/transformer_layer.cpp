@@ -10,17 +10,30 @@ namespace syncline::config {
 
 namespace {
 
-/// Rejects matrices that are too large; `more`: further multiply-accumulates.
-void check_matrices(Fields& fields, const char* key, const std::vector<WeightMatrix>& matrices, double number = 1,
-                    double more = 0) {
-    double parameters = 0, macs = more;
-    for (const WeightMatrix& matrix : matrices) {
-        parameters += number * (matrix.inputs + 1) * matrix.outputs;
-        macs += number * matrix.positions * matrix.inputs * matrix.outputs;
+/// Sums of a layer's matrices, in floating point so that they cannot overflow.
+struct Sums {
+    double parameters = 0, macs = 0;
+
+    /// Adds `number` copies of the matrices, of which `used` multiply each token.
+    void add(const std::vector<WeightMatrix>& matrices, double number, double used) {
+        for (const WeightMatrix& matrix : matrices) {
+            parameters += number * (matrix.inputs + 1) * matrix.outputs;
+            macs += used * matrix.positions * matrix.inputs * matrix.outputs;
+        }
     }
-    check_count(fields, key, parameters, "parameters");
-    check_count(fields, key, macs, "multiply-accumulates");
-}
+    void add(const Attention& shape) {
+        add(weight_matrices(shape), 1, 1);
+        macs += product({shape.positions, shape.seen(), shape.heads, 2 * shape.size() + shape.rotary_size});
+    }
+    void add(const FeedForward& shape, double number = 1, double used = 1) {
+        add(weight_matrices(shape), number, used);
+    }
+    /// Rejects `key` if they are too large.
+    void check(Fields& fields, const char* key) const {
+        check_count(fields, key, parameters, "parameters");
+        check_macs(fields, key, macs);
+    }
+};
 
 Norm norm_of(const Fields& fields, const LayerKeys& keys) {
     return fields.given("norm") ? keys.norm : Norm::layer;
@@ -47,8 +60,9 @@ Attention attention_of(Fields& fields, const LayerKeys& keys) {
     if (shape.context > 0 && shape.window > 0)
         fields.reject("window", "a window cannot move over the tokens of another sequence",
                       "leave out 'window' or 'context'");
-    check_matrices(fields, "width", weight_matrices(shape), 1,
-                   product({shape.positions, shape.seen(), shape.heads, 2 * shape.size() + shape.rotary_size}));
+    Sums sums;
+    sums.add(shape);
+    sums.check(fields, "width");
     return shape;
 }
 
@@ -60,7 +74,9 @@ FeedForward feed_forward_of(Fields& fields, const LayerKeys& keys) {
                             .bias = keys.bias || !fields.given("bias"),
                             .norm = norm_of(fields, keys),
                             .dropout = keys.dropout};
-    check_matrices(fields, "hidden", weight_matrices(shape));
+    Sums sums;
+    sums.add(shape);
+    sums.check(fields, "hidden");
     return shape;
 }
 
@@ -92,13 +108,17 @@ Layer make_experts(Fields& fields, const LayerKeys& keys) {
         fields.reject("shared_hidden", "'shared_hidden' needs 'shared_experts'",
                       "write for example 'shared_experts: 1'");
     const auto expert = [&](std::int64_t hidden) {
-        return weight_matrices(FeedForward{shape.positions, shape.width, hidden, shape.gated});
+        return FeedForward{shape.positions, shape.width, hidden, shape.gated};
     };
     const double all = static_cast<double>(shape.experts), shared = static_cast<double>(shape.shared);
-    check_matrices(fields, "experts",
-                   {{"", static_cast<double>(shape.positions), static_cast<double>(shape.width), all}});
-    check_matrices(fields, "experts", expert(shape.hidden), all);
-    check_matrices(fields, "shared_experts", expert(shape.shared_hidden), shared);
+    Sums sums;
+    sums.add({{"router", static_cast<double>(shape.positions), static_cast<double>(shape.width), all}}, 1, 1);
+    sums.add(expert(shape.hidden), all, static_cast<double>(shape.top_k));
+    sums.check(fields, "experts");
+    if (shape.shared > 0 && fields.sound()) {
+        sums.add(expert(shape.shared_hidden), shared, shared);
+        sums.check(fields, "shared_experts");
+    }
     return fields.sound() ? experts(keys.name, shape) : Layer{};
 }
 
@@ -107,6 +127,12 @@ std::vector<Layer> make_transformer(Fields& fields, const LayerKeys& keys) {
     FeedForward second = feed_forward_of(fields, keys);
     const bool parallel = keys.parallel != 0, one_norm = keys.parallel == 1;
     if (one_norm) second.norm = Norm::none;
+    if (fields.sound() && parallel) {  // one layer has both
+        Sums sums;
+        sums.add(first);
+        sums.add(second);
+        sums.check(fields, "hidden");
+    }
     if (!fields.sound()) return {};
     std::vector<Layer> layers;
     for (std::int64_t i = 1; i <= keys.repeat; ++i) {

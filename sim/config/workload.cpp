@@ -76,7 +76,7 @@ void describe(Fields& fields, Model& model) {
         macs += static_cast<double>(layer.macs);
     }
     check_count(fields, "layers", parameters, "parameters");
-    check_count(fields, "layers", macs, "multiply-accumulates");
+    check_macs(fields, "layers", macs);
 
     const bool complete = fields.sound();
     if (complete) model.sample_elements = sequence > 0 ? sequence : static_cast<std::int64_t>(product(input));
@@ -88,7 +88,7 @@ void describe(Fields& fields, Model& model) {
             inner.integer({"active_parameters", "Parameters that act on a token: not all experts do."},
                           published_active, 0, largest_count);
             inner.integer({"macs", "Multiply-accumulates of the forward pass, per sample."}, published_macs, 0,
-                          largest_count);
+                          largest_macs);
             inner.text({"source", "Source of the numbers.", true}, source);
             if (!complete || !inner.sound()) return;
             check_total(inner, "parameters", published_parameters, model.parameters());

@@ -356,6 +356,50 @@ TEST_CASE("absurd transformers are refused and do not overflow") {
     CHECK(contains(refusal(many), "more than 100000 layers"));
 }
 
+TEST_CASE("the multiply-accumulates of long sequences are counted exactly") {
+    // 64-bit integers end at 9.2e18, and doubles have gaps above 9e15.
+    const std::string layer = "kind: transformer, gated: true, norm: rms, bias: false, rotary: true, dropout: false";
+    const auto dense = [&](std::int64_t tokens) {
+        return written(
+            "  - {name: l, repeat: 36, width: 4096, heads: 32, head_size: 128, kv_heads: 8, hidden: 12288, " + layer +
+                "}\n  - {name: h, kind: dense, inputs: 4096, outputs: 151936, norm: rms}\n",
+            "sequence: " + std::to_string(tokens) + "\n");
+    };
+    // Per token: four matrices, three of the gated half, and twice the tokens for the scores.
+    const auto expected = [](std::int64_t tokens) {
+        const std::int64_t weights = 4096 * (4096 + 2 * 1024) + 4096 * 4096 + 3 * 4096 * 12288;
+        return tokens * (36 * (weights + 2 * tokens * 4096) + 4096 * 151936);
+    };
+    constexpr std::int64_t mi = 1 << 20;
+    CHECK(dense(mi).macs() == expected(mi));
+    CHECK(dense(mi).macs() == 332'194'898'344'148'992);
+    CHECK(dense(4 * mi).macs() == expected(4 * mi));
+    CHECK(dense(mi + 1).macs() == expected(mi + 1));
+    CHECK(contains(
+        refusal("  - {name: l, repeat: 36, width: 4096, heads: 32, hidden: 1, " + layer + "}\n", "sequence: 6291456\n"),
+        "hint: the maximum is 9e+18"));
+
+    const Model llama =
+        written("  - {name: l, repeat: 126, width: 16384, heads: 128, kv_heads: 8, hidden: 53248, " + layer + "}\n",
+                "sequence: 131072\n");
+    const std::int64_t weights = 2 * 16384 * 16384 + 2 * 16384 * 1024 + 3 * 16384 * std::int64_t{53248};
+    CHECK(llama.macs() == 131072 * 126 * (weights + 2 * 131072 * std::int64_t{16384}));
+}
+
+TEST_CASE("layers of several parts are refused where their sum would overflow") {
+    // 2·s²·h of the scores and 2·s·h·f of the other half are 2^62 each, and together with 4·s·h² more than 2^63.
+    const std::string sample = "sequence: 16777216\n";
+    const std::string block = "kind: transformer, width: 8192, heads: 1, hidden: 16777216";
+    CHECK(contains(refusal("  - {name: b, " + block + "}\n", sample), "9.23e+18 multiply-accumulates are too many"));
+    CHECK(contains(refusal("  - {name: b, parallel: one-norm, " + block + "}\n", sample),
+                   "9.23e+18 multiply-accumulates are too many"));
+    // Three times 2·s·h·f with s = f = 2^23: one expert that acts on a token, and two that are shared.
+    const std::string experts = "kind: moe, width: 32768, hidden: 8388608, experts: 8, top_k: ";
+    CHECK(refusal("  - {name: e, " + experts + "1}\n", "sequence: 8388608\n") == "");
+    CHECK(contains(refusal("  - {name: e, " + experts + "1, shared_experts: 2}\n", "sequence: 8388608\n"),
+                   "1.38e+19 multiply-accumulates are too many"));
+}
+
 TEST_CASE("transformers are split inside, and a head by its words") {
     const Model model = shipped_model("gpt-2-xl");
     CHECK(split_of(model.layers.front()) == Split::inside);
