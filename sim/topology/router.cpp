@@ -44,6 +44,8 @@ Router::Router(const Topology& topology, const Routing& routing)
       circular_(topology.circular),
       out_(vertices_),
       in_(vertices_),
+      numbers_(vertices_, no_number),
+      cycles_(topology.cycles),
       parents_(topology.parents) {
     const Graph& graph = topology.graph;
     for (auto [edge, end] = boost::edges(graph); edge != end; ++edge) {
@@ -55,6 +57,14 @@ Router::Router(const Topology& topology, const Routing& routing)
         in_[to].push_back(number);
         unit_s_ = std::max(unit_s_, graph[*edge].wire.latency_s * 0x1p-40);  // 2^23 hops fit
     }
+    // A host with a single cable, which no path between others passes.
+    const auto hangs = [&](std::uint32_t vertex) {
+        if (out_[vertex].size() != 1 || in_[vertex].size() != 1) return false;
+        const std::uint32_t other = hops_[out_[vertex].front()].to;
+        return hops_[in_[vertex].front()].from == other && in_[other].size() > 1;
+    };
+    for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex)
+        if (!hangs(vertex)) numbers_[vertex] = numbered_++;
     if (policy_ != Routing::Policy::d_mod_k) return;
     if (parents_.empty()) throw std::logic_error("D-mod-k requires a fat tree");
     for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex) levels_.push_back(graph[vertex].level);
@@ -78,48 +88,69 @@ Router::Ends Router::ends(std::uint32_t from, std::uint32_t to) const {
     return ends;
 }
 
+std::uint32_t Router::number(std::uint32_t vertex, std::uint32_t gate) const {
+    if (cycles_.empty()) return numbers_[vertex];
+    std::uint32_t moved = 0, stride = 1;
+    for (const std::uint32_t size : cycles_) {
+        moved += (vertex % size + size - gate % size) % size * stride;
+        stride *= size;
+        vertex /= size;
+        gate /= size;
+    }
+    return numbers_[moved];
+}
+
+Router::Distance Router::distance(const Way& way, std::uint32_t vertex) const {
+    const std::uint32_t its = number(vertex, way.gate);
+    return its == no_number ? unreached : way.search->distance[its];
+}
+
 Router::Search& Router::search(std::uint32_t to) {
     const auto found = searches_.find(to);
     if (found != searches_.end()) return found->second;
-    if ((searches_.size() + 1) * vertices_ > most_kept) searches_.clear();
+    if ((searches_.size() + 1) * numbered_ > most_kept) searches_.clear();
     Search& search = searches_[to];
-    search.distance.assign(vertices_, unreached);
-    search.distance[to] = {};
+    search.distance.assign(numbered_, unreached);
+    search.distance[numbers_[to]] = {};
     search.open.push({{}, to});
     return search;
 }
 
-void Router::extend(Search& search, std::uint32_t from) const {
-    while (!search.open.empty() && search.distance[from] >= search.frontier) {
+void Router::extend(Search& search, std::uint32_t asked) const {
+    while (!search.open.empty() && search.distance[asked] >= search.frontier) {
         const auto [distance, vertex] = search.open.top();
         search.open.pop();
         search.frontier = {distance.major, distance.minor + 1};
-        if (distance != search.distance[vertex]) continue;  // a shorter path was found in the meantime
-        for (const std::uint32_t number : in_[vertex]) {
-            const Hop& hop = hops_[number];
+        if (distance != search.distance[numbers_[vertex]]) continue;  // a shorter path was found in the meantime
+        ++settled_;
+        for (const std::uint32_t each : in_[vertex]) {
+            const Hop& hop = hops_[each];
+            if (numbers_[hop.from] == no_number) continue;
             const Distance step = length(hop);
             const Distance reached{distance.major + step.major, distance.minor + step.minor};
-            if (reached >= search.distance[hop.from]) continue;
-            search.distance[hop.from] = reached;
+            if (reached >= search.distance[numbers_[hop.from]]) continue;
+            search.distance[numbers_[hop.from]] = reached;
             search.open.push({reached, hop.from});
         }
     }
 }
 
-const Router::Search& Router::searched(const Ends& ends) {
-    Search& way = search(ends.gate);
-    extend(way, ends.at);
-    if (way.distance[ends.at] == unreached)
+Router::Way Router::searched(const Ends& ends) {
+    Search& found = search(cycles_.empty() ? ends.gate : 0);
+    const std::uint32_t asked = number(ends.at, ends.gate);
+    if (asked != no_number) extend(found, asked);
+    if (asked == no_number || found.distance[asked] == unreached)
         throw std::logic_error(fmt::format("no path from {} to {}", ends.at, ends.gate));
-    return way;
+    return {&found, ends.gate};
 }
 
-void Router::find_choices(const Search& way, std::uint32_t at) {
+void Router::find_choices(const Way& way, std::uint32_t at) {
     choices_.clear();
-    for (const std::uint32_t number : out_[at]) {
-        const Distance rest = way.distance[hops_[number].to], step = length(hops_[number]);
-        if (rest != unreached && Distance{rest.major + step.major, rest.minor + step.minor} == way.distance[at])
-            choices_.push_back(number);
+    const Distance whole = distance(way, at);
+    for (const std::uint32_t hop : out_[at]) {
+        const Distance rest = distance(way, hops_[hop].to), step = length(hops_[hop]);
+        if (rest != unreached && Distance{rest.major + step.major, rest.minor + step.minor} == whole)
+            choices_.push_back(hop);
     }
 }
 
@@ -152,7 +183,7 @@ std::uint32_t Router::by_destination(std::uint32_t at, std::uint32_t to) const {
     return choices_[up ? port % parents * cables + port / parents : port / parents];
 }
 
-void Router::append_least_loaded(const Search& way, const Ends& ends, std::span<const std::uint32_t> in_flight,
+void Router::append_least_loaded(const Way& way, const Ends& ends, std::span<const std::uint32_t> in_flight,
                                  std::vector<std::uint32_t>& path) {
     struct Best {
         std::uint32_t load = 0, hop = 0;
@@ -181,7 +212,7 @@ void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32
     const Ends between = ends(from, to);
     if (between.at != from) path.push_back(out_[from].front());
     if (between.at != between.gate) {
-        const Search& way = searched(between);
+        const Way way = searched(between);
         std::uint64_t flow = mixed((std::uint64_t{from} << 32) | to);
         if (channel != 0) flow = mixed(flow ^ channel);
         if (policy_ == Routing::Policy::adaptive_at_start) append_least_loaded(way, between, in_flight, path);
@@ -208,7 +239,7 @@ double Router::unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t a
     const bool only =
         (between.at != from && out_[from].front() == around) || (between.gated && in_[to].front() == around);
     if (only || between.at == between.gate) return 0;
-    const Search& way = searched(between);
+    const Way way = searched(between);
     std::unordered_map<std::uint32_t, Count> known;
     const auto count = [&](const auto& self, std::uint32_t at) -> Count {
         if (at == between.gate) return {1, 1};

@@ -27,9 +27,10 @@
 /// Left out: paths longer than the shortest (Valiant's), and flows that change their path in flight.
 ///
 /// There are no precomputed tables. A search runs backwards from a destination, only as far as the sources that ask,
-/// and is kept; hosts with a single cable are reached through the vertex at its other end. A star or a fat tree of
-/// thousands of hosts therefore needs only a few searches, among its switches. Source of the search: E. W. Dijkstra,
-/// Numerische Mathematik 1 (1959).
+/// and is kept; hosts with a single cable are left out of it, and reached through the vertex at its other end. A star
+/// or a fat tree of thousands of hosts therefore needs only a few searches, among its switches. A torus and its like
+/// (Topology::cycles) need one, from host 0: distances to another host are the same, moved. Source of the search: E. W.
+/// Dijkstra, Numerische Mathematik 1 (1959).
 namespace syncline {
 
 struct Routing {
@@ -58,6 +59,8 @@ public:
     Routing::Policy policy() const { return policy_; }
     /// Returns true if the graph is a tree, so that no policy has a choice.
     bool single_way() const { return single_way_; }
+    /// Returns the number of vertices that searches have settled.
+    std::uint64_t settled() const { return settled_; }
 
     /// Appends the numbers of the hops from one vertex to another; nothing if they are the same. `in_flight`: flows by
     /// hop, for adaptive_at_start; empty: none anywhere. Throws std::logic_error if there is no path.
@@ -86,7 +89,7 @@ private:
                 return distance != other.distance ? distance > other.distance : vertex > other.vertex;
             }
         };
-        std::vector<Distance> distance;
+        std::vector<Distance> distance;  ///< by number(), of `gate`
         std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
         Distance frontier;  ///< every vertex nearer than this is settled
     };
@@ -97,19 +100,29 @@ private:
         bool gated = false;  ///< the destination is attached to the gate by a single cable
     };
 
+    /// A search, and the vertex to which its distances are read.
+    struct Way {
+        const Search* search = nullptr;
+        std::uint32_t gate = 0;
+    };
+
     Distance length(const Hop& hop) const;
     Ends ends(std::uint32_t from, std::uint32_t to) const;
     Search& search(std::uint32_t to);
-    /// Extends the search until `from` and all vertices nearer to the destination are settled.
-    void extend(Search& search, std::uint32_t from) const;
-    /// Returns the search from the gate, extended as far as needed.
-    const Search& searched(const Ends& ends);
+    /// Extends the search until the vertex of the number `asked` and all that are nearer to the destination are
+    /// settled.
+    void extend(Search& search, std::uint32_t asked) const;
+    /// Returns the way to the gate, searched as far as needed.
+    Way searched(const Ends& ends);
+    /// Returns the number of a vertex in searches for the way to `gate`; no_number for a host with a single cable.
+    std::uint32_t number(std::uint32_t vertex, std::uint32_t gate) const;
+    Distance distance(const Way& way, std::uint32_t vertex) const;
     /// Stores the hops from `at` that begin a shortest path in choices_.
-    void find_choices(const Search& way, std::uint32_t at);
+    void find_choices(const Way& way, std::uint32_t at);
     std::uint32_t by_hash(std::uint32_t at, std::uint64_t flow) const;
     std::uint32_t by_turn(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
     std::uint32_t by_destination(std::uint32_t at, std::uint32_t to) const;
-    void append_least_loaded(const Search& way, const Ends& ends, std::span<const std::uint32_t> in_flight,
+    void append_least_loaded(const Way& way, const Ends& ends, std::span<const std::uint32_t> in_flight,
                              std::vector<std::uint32_t>& path);
 
     std::uint32_t vertices_;
@@ -120,10 +133,15 @@ private:
     double unit_s_ = 1e-15;  ///< unit of latency; coarser if the sums would overflow
     std::vector<Hop> hops_;
     std::vector<std::vector<std::uint32_t>> out_, in_;  // hops by vertex
-    std::vector<std::uint32_t> levels_;                 // by vertex, fat trees only
-    std::vector<std::uint32_t> parents_;                // by level, fat trees only
-    std::vector<std::uint64_t> strides_;                // product of the parents of the levels below
+    static constexpr std::uint32_t no_number = ~std::uint32_t{0};
+    std::vector<std::uint32_t> numbers_;  // by vertex, in searches: without hosts that have a single cable
+    std::uint32_t numbered_ = 0;
+    std::vector<std::uint32_t> cycles_;   // of Topology
+    std::vector<std::uint32_t> levels_;   // by vertex, fat trees only
+    std::vector<std::uint32_t> parents_;  // by level, fat trees only
+    std::vector<std::uint64_t> strides_;  // product of the parents of the levels below
     std::unordered_map<std::uint32_t, Search> searches_;
+    mutable std::uint64_t settled_ = 0;
     std::vector<std::uint32_t> choices_;  // scratch
 };
 

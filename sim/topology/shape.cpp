@@ -60,6 +60,7 @@ Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
                             ? family.build(request)
                             : shapes::build_hierarchy(request, std::array{HierarchyLevel{spec.shape, 0}});
     require_connected(topology);
+    if (family.factors != nullptr) topology.cycles = family.factors(bare, topology);
     return topology;
 }
 

@@ -42,6 +42,10 @@ struct Topology {
     std::uint32_t cables = 0;
     /// Fat trees only: number of parents of a vertex, by level from the hosts up.
     std::vector<std::uint32_t> parents;
+    /// Tori, rings, hypercubes and the like only: sizes of the cycles of which the graph is a product, as in
+    /// cyclic_factors(). Host numbers are digits to these bases, the first counts fastest; if all move by the same
+    /// digits, each cable comes to an equal one.
+    std::vector<std::uint32_t> cycles;
     bool circular = false;  ///< equally short paths are directions around a ring, or dimensions of a torus
 
     /// Adds a host or switch. All hosts must be added before the first switch; throws std::logic_error otherwise.

@@ -227,6 +227,53 @@ TEST_CASE("routing: paths between hosts of every shape have the hops of its defi
     CHECK(hops(fat_tree(4), 0, 15) == 6);
 }
 
+TEST_CASE("routing: one search serves all hosts of a torus, and gives the routes of a search for each") {
+    std::vector<TopologySpec> shapes{spec_of(Shape::ring, 9), spec_of(Shape::ring, 2), spec_of(Shape::hypercube, 16),
+                                     spec_of(Shape::full_mesh, 7), spec_of(Shape::exponential, 12)};
+    shapes.push_back(spec_of(Shape::exponential, 11));
+    shapes.back().directed = true;
+    for (const std::vector<std::int64_t>& dimensions :
+         {std::vector<std::int64_t>{5, 4, 3}, {2, 6}, {1, 7, 2}, {4, 4}}) {
+        shapes.push_back(spec_of(Shape::torus));
+        shapes.back().dimensions = dimensions;
+    }
+    for (TopologySpec& spec : shapes)
+        for (const auto shortest : {Routing::Shortest::latency, Routing::Shortest::hops})
+            for (const auto policy : {first_way, by_hash}) {
+                spec.latency_s.assign(1, 1e-6);
+                // Dimensions may differ.
+                if (!spec.dimensions.empty()) spec.latency_s = {1e-6, 3e-6};
+                if (spec.dimensions.size() == 1) spec.latency_s.pop_back();
+                const Topology topology = make_topology(spec, fabric);
+                REQUIRE(std::accumulate(topology.cycles.begin(), topology.cycles.end(), 1U, std::multiplies<>()) ==
+                        topology.hosts);
+                Topology plain = topology;
+                plain.cycles.clear();
+                Router moved(topology, {shortest, policy}), each(plain, {shortest, policy});
+                bool same = true;
+                for (std::uint32_t from = 0; from < topology.hosts; ++from)
+                    for (std::uint32_t to = 0; to < topology.hosts; ++to)
+                        same &= route(moved, from, to) == route(each, from, to);
+                CAPTURE(shape_name(spec.shape), topology.hosts);
+                CHECK(same);
+                CHECK(moved.settled() <= topology.hosts);
+            }
+}
+
+TEST_CASE("routing: hosts with one cable are in no search") {
+    // A search settles the switches alone: two levels of 8 and 4 in a fat tree of 4 · 8 hosts.
+    TopologySpec spec = spec_of(Shape::fat_tree);
+    spec.down = {4, 8};
+    spec.up = {1, 4};
+    const Topology topology = make_topology(spec, fabric);
+    REQUIRE(topology.hosts == 32);
+    Router router(topology, {});
+    for (std::uint32_t from = 0; from < topology.hosts; ++from)
+        for (std::uint32_t to = 0; to < topology.hosts; ++to) route(router, from, to);
+    CHECK(router.settled() > 0);
+    CHECK(router.settled() <= 8 * 12);  // a search for each leaf
+}
+
 TEST_CASE("routing: in a balanced dragonfly the longest path is local, global, local") {
     // Balanced, every two groups connected once: up to host, local, global, local, host.
     TopologySpec spec = spec_of(Shape::dragonfly);
