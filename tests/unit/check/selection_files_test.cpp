@@ -9,7 +9,7 @@
 #include "sim/document/size_range.hpp"
 #include "tests/catch.hpp"
 
-// Selections, sweeps and exchanges alone in files: what is read, and what is refused.
+// Selections, sweeps and exchanges alone in files. Mistakes are in tests/cases/selection.cases.
 
 using namespace syncline;
 
@@ -36,28 +36,6 @@ const std::string training = platform + "workload: " SYNCLINE_SOURCE_DIR "/workl
 const std::string rows =
     "{name: mine, rows: [{operation: allreduce, below: 1 kB, algorithm: recursive-doubling}, {operation: allreduce, "
     "algorithm: ring}]}";
-
-/// Returns the only error's message, or "" if there is none.
-std::string error_of(const std::function<void()>& step) {
-    try {
-        step();
-    } catch (const ConfigError& error) {
-        for (const Diagnostic& one : error.diagnostics()) UNSCOPED_INFO(one.message);
-        CHECK(error.diagnostics().size() == 1);
-        return error.diagnostics().front().message;
-    }
-    return "";
-}
-
-std::string error_in(const std::string& text) {
-    const File file(text);
-    return error_of([&] { config::load_scenario(file.path(), {}); });
-}
-
-std::string selection_error(const std::string& row_list) {
-    const File file("rows:\n" + row_list);
-    return error_of([&] { config::check_file(file.path()); });
-}
 
 }  // namespace
 
@@ -95,44 +73,10 @@ TEST_CASE("selection files: rows are read with conditions, candidates and protoc
     CHECK(selection.rows[1].candidates[1].protocol.name.empty());
 }
 
-TEST_CASE("selection files: invalid values are refused") {
-    const std::string end = "  - {operation: allreduce, algorithm: ring}\n";
-    CHECK(selection_error(end) == "");
-    CHECK(selection_error("  - {operation: allreduce, below: 1 kB, algorithm: ring}\n") ==
-          "all rows for allreduce have conditions, so possibly none applies");
-    CHECK(selection_error(end + end) == "this row for allreduce is never reached");
-    CHECK(selection_error("  - {operation: allreduce}\n") == "missing key 'algorithm' in item 1 of rows");
-    CHECK(selection_error("  - {operation: broadcast, algorithm: ring}\n") == "'algorithm' cannot be 'ring'");
-    CHECK(selection_error("  - {operation: broadkast, algorithm: ring}\n") == "'operation' cannot be 'broadkast'");
-    CHECK(selection_error("  - {operation: allreduce, least_time: [{algorithm: rabenseifner}]}\n") ==
-          "there is no predicted time for 'rabenseifner' of allreduce");
-    CHECK(selection_error("  - {operation: allreduce, algorithm: ring, least_time: [{algorithm: ring}]}\n") ==
-          "'algorithm' and 'least_time' exclude each other");
-    CHECK(selection_error("  - {operation: allreduce, below: 1, algorithm: ring}\n" + end) == "'below': 1 has no unit");
-    const auto factor = [&](const std::string& value) {
-        return selection_error(
-            "  - {operation: allreduce, algorithm: ring, protocol: {name: x, bandwidth_factor: " + value + "}}\n");
-    };
-    CHECK(factor("1") == "");
-    for (const char* wrong : {"0", "1.5", "-0.5", "half", "nan", "0.5 x", "'0.5'"}) {
-        CAPTURE(wrong);
-        CHECK(factor(wrong).find("'bandwidth_factor' is ") == 0);
-    }
-}
-
-TEST_CASE("selection files: selection and algorithm exclude each other, and a variant's replaces the base's") {
+TEST_CASE("selection files: a variant's selection or algorithm replaces the base's") {
     const auto with = [](const std::string& keys, const std::string& variants) {
         return training + "training: {ranks: 4, " + keys + "}\n" + variants;
     };
-    CHECK(error_in(with("selection: " + rows + ", algorithm: ring", "")) ==
-          "'algorithm' and 'selection' exclude each other");
-    CHECK(error_in(with("selection: " + rows + ", segment: 1 kB", "")) ==
-          "'segment' and 'selection' exclude each other");
-    CHECK(error_in(with("selection: {rows: [{operation: broadcast, algorithm: direct}]}", "")) ==
-          "'selection' has no row for allreduce");
-    // With another exchange it has no effect, like `algorithm`.
-    CHECK(error_in(with("exchange: parameter-server, selection: " + rows, "")) == "");
-
     const File later(
         with("algorithm: recursive-doubling", "variants:\n  named: {}\n  table: {training.selection: " + rows + "}\n"));
     const auto variants = config::load_scenario(later.path(), {}).variants;
@@ -153,30 +97,7 @@ TEST_CASE("selection files: selection and algorithm exclude each other, and a va
     CHECK(back.at(2).plan.algorithm.name == "ring");
 }
 
-TEST_CASE("selection files: rows that can apply are checked before anything runs") {
-    const std::string table =
-        "{name: mine, rows: [{operation: allreduce, ranks_below: 8, algorithm: hierarchical}, {operation: allreduce, "
-        "algorithm: ring}]}";
-    const auto with = [&](int ranks) {
-        return platform + "collective: {ranks: " + std::to_string(ranks) + ", bytes: 1 MB, selection: " + table + "}\n";
-    };
-    CHECK(error_in(with(4)) == "row 1 of 'mine': 'hierarchical' needs an overlay of shape 'hierarchical'");
-    CHECK(error_in(with(8)) == "");
-}
-
-TEST_CASE("a scenario has either a training or an exchange alone") {
-    CHECK(error_in(platform + "collective: {ranks: 4, bytes: 1 MB}\n") == "");
-    CHECK(error_in(training + "collective: {ranks: 4, bytes: 1 MB}\n") ==
-          "'workload' and 'collective' exclude each other");
-    CHECK(error_in(platform + "collective: {ranks: 4}\n") == "missing key 'bytes' in collective");
-    CHECK(error_in(platform + "collective: {ranks: 4, operation: barrier}\n") == "");
-    CHECK(error_in(platform + "collective: {ranks: 4, bytes: 1 MB, sweep: {bytes: 1 MB}}\n") ==
-          "'sweep' and 'bytes' exclude each other");
-    CHECK(error_in(platform + "collective: {ranks: 4, sweep: {bytes: 1.5 B}}\n") ==
-          "'bytes' is not a whole number of bytes");
-    CHECK(error_in(platform + "collective: {ranks: 4, bytes: 1 MB}\nvariants: {a: {}, b: {collective: ~, workload: " +
-                   SYNCLINE_SOURCE_DIR "/workloads/vgg-16.yaml, training: {ranks: 2}}}\n") ==
-          "trainings and single exchanges cannot be compared: variant 'b' differs from the others");
+TEST_CASE("an exchange alone has a size or a sweep") {
     const File file(platform +
                     "collective: {ranks: 4, bytes: 1 MB}\nvariants: {a: {}, b: {collective.sweep: {bytes: "
                     "4B..64B*4}}, c: {collective: {sweep: {bytes: [8 B, 3 B]}}}}\n");

@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/devices.hpp"
 
-// The keys of device files for memory and compute times.
+// The keys of device files for memory and compute times. Mistakes are in tests/cases/device.cases.
 
 using namespace syncline;
 
@@ -37,10 +37,6 @@ std::string refusal(const std::string& text) {
     return "";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 std::string curve(const std::string& points) {
     return "efficiency: {over: gemm, points: [" + points + "], source: chosen}\n";
 }
@@ -61,11 +57,6 @@ TEST_CASE("memory and the minimum time of a kernel are read") {
     CHECK(device.kernel_latency_s == Approx(5e-6));
     CHECK(std::isinf(written("memory: unlimited\n").memory_bytes));
     CHECK(written("kernel_latency: none\n").kernel_latency_s == 0);
-    CHECK(contains(refusal("memory: 16\n"), "test.yaml:3:9"));
-    CHECK(contains(refusal("memory: 16 GBps\n"), "'memory'"));
-    CHECK(contains(refusal("memory: 0 GB\n"), "above zero"));
-    CHECK(contains(refusal("kernel_latency: -1 us\n"), "'kernel_latency'"));
-    CHECK(contains(refusal("memroy: 16 GB\n"), "did you mean 'memory'?"));
 }
 
 TEST_CASE("the speed beside exchanges is one number or one for each kind of exchange") {
@@ -81,10 +72,6 @@ TEST_CASE("the speed beside exchanges is one number or one for each kind of exch
     CHECK(both.beside({2, 0}) == 0.5);
     CHECK(both.beside({0, 1}) == 0.9);
     CHECK(both.beside({1, 3}) == 0.5);
-    CHECK(contains(refusal("speed_beside_exchange: {collective: 0}\n"), "test.yaml:3:37"));
-    CHECK(contains(refusal("speed_beside_exchange: {collectives: 0.5}\n"), "did you mean 'collective'?"));
-    CHECK(contains(refusal("speed_beside_exchange: fast\n"), "not a number from 0.01 to 1"));
-    CHECK(contains(refusal("speed_beside_exchange:\n"), "'speed_beside_exchange' has no value"));
 }
 
 TEST_CASE("an efficiency curve is read") {
@@ -99,20 +86,7 @@ TEST_CASE("an efficiency curve is read") {
           EfficiencyCurve::Over::batch);
 }
 
-TEST_CASE("efficiency curves that fall, or that make larger work faster, are refused at the point") {
-    CHECK(contains(refusal(curve("{at: 8, part: 0.1}, {at: 8, part: 0.2}")), "8 follows 8"));
-    CHECK(contains(refusal(curve("{at: 8, part: 0.2}, {at: 9, part: 0.1}")), "0.1 is less than the previous 0.2"));
-    const std::string steep = refusal(curve("{at: 8, part: 0.1}, {at: 12, part: 0.2}"));
-    CHECK(contains(steep, "test.yaml:3:"));
-    CHECK(contains(steep, "the larger work would take less time"));
-    CHECK(contains(steep, "the maximum is 0.15 here"));
-    CHECK(contains(refusal(curve("{at: 8, part: 1.1}")), "'part'"));
-    CHECK(contains(refusal(curve("{at: 8, part: 0}")), "'part'"));
-    CHECK(contains(refusal(curve("")), "no items"));
-    CHECK(contains(refusal("efficiency: {over: gemm, points: [{at: 1, part: 1}]}\n"), "missing key 'source'"));
-    CHECK(
-        contains(refusal("efficiency: {over: gem, points: [{at: 1, part: 1}], source: x}\n"), "did you mean 'gemm'?"));
-    // A curve in proportion is allowed, despite rounding.
+TEST_CASE("an efficiency curve in proportion is allowed, despite rounding") {
     for (int at = 1; at < 50; ++at)
         for (int next = at + 1; next < 50; ++next)
             CHECK(refusal(curve("{at: " + std::to_string(at) + ", part: " + std::to_string(at) + "e-2}, {at: " +
@@ -131,15 +105,9 @@ TEST_CASE("a calibration may have several batches") {
     CHECK(device.calibration[1].source == "there");
     CHECK(device.calibration[2].batch == 128);
     CHECK(written(row + "}}\n").calibration.size() == 1);
-    const auto other = [&](const std::string& entry) { return refusal(row + ", other_batches: [" + entry + "]}}\n"); };
-    const std::string again = other("{batch: 64, throughput: 219 images/s, source: x}");
-    CHECK(contains(again, "batch 64 is listed twice"));
-    CHECK(contains(again, "test.yaml:3:"));
-    CHECK(contains(other("{batch: 32, throughput: 195 images/s}"), "missing key 'source'"));
-    CHECK(contains(other(""), "no items"));
 }
 
-TEST_CASE("times of layers are read and checked") {
+TEST_CASE("times of layers are read") {
     const Device device = written(
         "layer_times:\n"
         "  alexnet: {batch: 64, source: here, layers: {conv1: {forward: 1.2 ms, backward: 2.4 ms}, fc: {forward: 1 us, "
@@ -155,14 +123,9 @@ TEST_CASE("times of layers are read and checked") {
     CHECK(alexnet.layers[0].forward_s == Approx(1.2e-3));
     CHECK(alexnet.layers[0].backward_s == Approx(2.4e-3));
     CHECK(alexnet.layers[1].backward_s == 0);
-    const std::string start = "layer_times: {w: {batch: 64, source: x, layers: {a: ";
-    CHECK(contains(refusal(start + "{forward: 1 ms}}}}\n"), "missing key 'backward'"));
-    CHECK(contains(refusal(start + "{forward: 1, backward: 1 ms}}}}\n"), "'forward'"));
-    CHECK(contains(refusal("layer_times: {w: {batch: 64, layers: {a: {forward: 1 ms, backward: 1 ms}}}}\n"),
-                   "missing key 'source'"));
 }
 
-TEST_CASE("rates of kernels are read and checked") {
+TEST_CASE("rates of kernels are read") {
     const std::string start = "multiprocessors: 10\nkernels:\n  product_rate: 0.8 Tflops\n  source: here\n";
     const Device device = written(start + "  memory_bandwidth: 250 GBps\n  fixed_cost: 4 us\n");
     REQUIRE(device.kernels);
@@ -177,22 +140,10 @@ TEST_CASE("rates of kernels are read and checked") {
     CHECK(written(start + "  memory_bandwidth: 1 GBps\n  attention_rate: 1 Gflops\n").kernels->attention_flops_per_s ==
           1e9);
     CHECK_FALSE(written("").kernels);
-    CHECK(contains(refusal(start), "missing key 'memory_bandwidth'"));
-    CHECK(contains(refusal(start.substr(20) + "  memory_bandwidth: 1 GBps\n"), "needs the device's 'multiprocessors'"));
-    CHECK(contains(refusal(start + "  memory_bandwidth: 1 GBps\n  products: none.csv\n"), "none.csv"));
-    CHECK(contains(refusal("speed: 0\n"), "'speed'"));
 }
 
-TEST_CASE("a table of products is read and refused at its line") {
+TEST_CASE("a table of products is read") {
     using config::read_products;
-    const auto refused = [](const std::string& text) -> std::string {
-        try {
-            read_products("t.csv", text);
-        } catch (const ConfigError& error) {
-            return error.what();
-        }
-        return "";
-    };
     const std::string head = "# source\nbatch,m,n,k,tflops\n";
     const auto rows = read_products("t.csv", head + "1,2,3,4,5.5\r\n\n# more\n2,16,32,64,1e-3\n");
     REQUIRE(rows.size() == 2);
@@ -203,13 +154,6 @@ TEST_CASE("a table of products is read and refused at its line") {
     CHECK(rows[0].flops_per_s == 5.5e12);
     CHECK(rows[1].product.batch == 2);
     CHECK(rows[1].flops_per_s == 1e9);
-    CHECK(contains(refused(""), "the table is empty"));
-    CHECK(contains(refused("m,n,k\n"), "t.csv:1:1"));
-    for (const char* row :
-         {"1,2,3,4", "1,2,3,4,5,6", "1,2,3,4,x", "1,2,3,4,0", "1,2,3,4,nan", "1,,3,4,5", "1,2,3,4,5 "}) {
-        CAPTURE(row);
-        CHECK(contains(refused(head + row + "\n"), "t.csv:3:1"));
-    }
 }
 
 TEST_CASE("the kernel of fused attention is one of its file, unless one rate is given") {
@@ -219,32 +163,15 @@ TEST_CASE("the kernel of fused attention is one of its file, unless one rate is 
     CHECK(written(start + file + "  attention_kernel: cudnn\n").kernels->attention);
     CHECK_FALSE(written(start + file + "  attention_kernel: cudnn\n  attention_rate: 1 Gflops\n").kernels->attention);
     CHECK_FALSE(written(start).kernels->attention);
-    CHECK(contains(refusal(start + file + "  attention_kernel: triton\n"), "has no kernel 'triton'"));
-    CHECK(contains(refusal(start + file + "  attention_kernel: triton\n"),
-                   "cudnn, cudnn-9.1, flash-attention-2, flash-attention-3"));
-    CHECK(contains(refusal(start + file), "'attention_kernel' does not say which kernel"));
-    CHECK(contains(refusal(start + file), "with one of cudnn, cudnn-9.1"));
-    CHECK(contains(refusal(start + "  attention_kernel: cudnn\n"), "no file that has the rates"));
 }
 
-TEST_CASE("a table of attention's rates is read and refused at its line") {
+TEST_CASE("a table of attention's rates is read") {
     using config::read_attention;
-    const auto refused = [](const std::string& text) -> std::string {
-        try {
-            read_attention("t.csv", text);
-        } catch (const ConfigError& error) {
-            return error.what();
-        }
-        return "";
-    };
     const std::string head = "# source\nkernel,pass,mask,head_size,sequence,tflops\n";
     const auto rows =
         read_attention("t.csv", head + "a,forward,causal,64,512,5.5\r\n\n# more\na,backward,none,1,2,3\n");
     REQUIRE(rows.size() == 1);
     REQUIRE(rows.at("a").size() == 2);
-    const std::string twice = "a,forward,causal,64,512,5.5\na,forward,none,64,512,5\na,forward,causal,64,512,6\n";
-    CHECK(contains(refused(head + twice), "t.csv:5:1"));
-    CHECK(contains(refused(head + twice), "is there already"));
     CHECK_FALSE(rows.at("a")[0].work.backward);
     CHECK(rows.at("a")[0].work.causal);
     CHECK(rows.at("a")[0].work.head_size == 64);
@@ -252,14 +179,6 @@ TEST_CASE("a table of attention's rates is read and refused at its line") {
     CHECK(rows.at("a")[0].flops_per_s == 5.5e12);
     CHECK(rows.at("a")[1].work.backward);
     CHECK_FALSE(rows.at("a")[1].work.causal);
-    CHECK(contains(refused(""), "the table is empty"));
-    CHECK(contains(refused("kernel,pass\n"), "t.csv:1:1"));
-    for (const char* row : {"a,forward,causal,64,512", "a,forward,causal,64,512,5,6", "a,both,causal,64,512,5",
-                            "a,forward,mask,64,512,5", "a,forward,causal,x,512,5", "a,forward,causal,64,0,5",
-                            "a,forward,causal,64,512,nan", ",forward,causal,64,512,5", "a,forward,causal,64,512,5 "}) {
-        CAPTURE(row);
-        CHECK(contains(refused(head + row + "\n"), "t.csv:3:1"));
-    }
 }
 
 TEST_CASE("the shipped devices have the published data") {

@@ -6,7 +6,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// The keys for how a framework fuses, partitions and orders exchanges.
+// The keys for how a framework fuses, partitions and orders exchanges. Mistakes are in tests/cases/framework.cases.
 
 using namespace syncline;
 
@@ -35,10 +35,6 @@ Diagnostic error_of(const std::string& training) {
     }
     FAIL("nothing is wrong with " << training);
     return {};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -79,40 +75,6 @@ TEST_CASE("without these keys nothing changes") {
     CHECK(plan.fusion.negotiation == Negotiation::none);
     CHECK(plan.servers.pull == PullStart::together);
     CHECK(!plan.servers.local_reduction);
-}
-
-TEST_CASE("keys that have no effect are errors with their place and a hint") {
-    const struct {
-        const char *training, *key, *message, *hint;
-    } mistakes[] = {
-        {"fusion: {threshold: none, first: 1 MiB}", "1 MiB", "'first' has no effect without a threshold", "25 MiB"},
-        {"fusion: {threshold: none, full: after}", "after", "'full' has no effect without a threshold", "25 MiB"},
-        {"exchange: parameter-server, fusion: {threshold: 1 MiB, negotiation: true}", "true",
-         "do not negotiate with a parameter server", "allreduce"},
-        {"exchange: parameter-server, fusion: {threshold: 1 MiB, negotiation: ahead}", "ahead",
-         "do not negotiate with a parameter server", "allreduce"},
-        {"fusion: {threshold: 1 MiB, negotiation: early}", "early", "'negotiation' cannot be 'early'",
-         "'none', 'on-ready', 'ahead'"},
-        {"partition: 0 B", "0 B", "must be above zero", "none"},
-        {"partition: 1 B", "1 B", "pieces, each sent 8 times, are too many", "write at least"},
-        {"exchange: parameter-server, partition: 2 kB, servers: {count: 64, placement: sliced}", "2 kB",
-         "each sent 512 times", "write at least"},
-        {"schedule: shortest", "shortest", "'schedule' cannot be 'shortest'", "'fifo', 'priority', 'random'"},
-        {"overlap: across", "across", "'overlap' cannot be 'across'", "across-iterations"},
-        {"servers: {pull: all}", "all", "'pull' cannot be 'all'", "'together', 'each'"},
-        {"servers: {local_reduction: 2}", "2", "local_reduction", ""},
-        {"fusion: {threshold: 1 MiB, full: behind}", "behind", "'full' cannot be 'behind'", "'before', 'after'"},
-    };
-    for (const auto& [training, key, message, hint] : mistakes) {
-        CAPTURE(training);
-        const Diagnostic error = error_of(training);
-        CAPTURE(error.message, error.hint);
-        CHECK(contains(error.message, message));
-        CHECK(contains(error.hint, hint));
-        CHECK(error.where.line == 3);
-        const std::string line = std::string("training: {ranks: 8, ") + training;
-        CHECK(line.substr(static_cast<std::size_t>(error.where.column) - 1, std::string(key).size()) == key);
-    }
 }
 
 TEST_CASE("the minimum piece that a hint names can be simulated") {

@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
 
-// Keys of today's layers in files, their counts, and what is refused.
+// Keys of today's layers in files, and their counts. Mistakes are in tests/cases/layers.cases.
 
 using namespace syncline;
 using test::read_model;
@@ -156,88 +156,4 @@ TEST_CASE("a depthwise convolution has a filter for each channel") {
                 "input: [32, 8, 8]\n");
     CHECK(model.parameters() == 32 * 9);
     CHECK(model.macs() == 32 * 9 * 64);
-}
-
-TEST_CASE("impossible layers are refused with what to write") {
-    const auto attention = [](const std::string& keys) { return refusal(attention_keys + keys + "}\n"); };
-    CHECK(contains(attention("kv_heads: 4"), "6 heads do not divide into 4 groups"));
-    CHECK(contains(attention("kv_heads: 2, kv_rank: 4"), "leave out 'kv_heads' or 'kv_rank'"));
-    CHECK(contains(attention("rotary_size: 4"), "'rotary_size' needs 'kv_rank'"));
-    CHECK(contains(attention("window: 3, context: 5"), "leave out 'window' or 'context'"));
-    CHECK(contains(attention("norm: batch"), "norm"));
-    CHECK(contains(attention("gated: true"), "an attention layer has no 'gated'"));
-    CHECK(contains(attention("repeat: 2"), "an attention layer has no 'repeat'"));
-    CHECK(refusal("  - {name: a, kind: attention, width: 12, heads: 5, head_size: 3}\n") == "");
-    CHECK(contains(refusal(moe_keys + "top_k: 9}\n"), "a token cannot be sent to 9 of 8 experts"));
-    CHECK(contains(refusal(moe_keys + "top_k: 1, shared_hidden: 5}\n"), "'shared_hidden' needs 'shared_experts'"));
-    CHECK(contains(refusal(moe_keys + "top_k: 1, capacity: 0}\n"), "capacity"));
-    CHECK(contains(refusal("  - {name: m, kind: moe, width: 12, hidden: 20, experts: 8}\n"), "needs 'top_k'"));
-    CHECK(contains(refusal("  - {name: m, kind: moe, width: 12, hidden: 20, experts: 8, top_k: 2}\n", "input: 8\n"),
-                   "a moe layer needs 'positions'"));
-    const std::string block = "  - {name: b, kind: block";
-    CHECK(contains(refusal(block + "}\n"), "a block layer needs 'layers'"));
-    CHECK(contains(refusal(block + ", layers: [{name: c, kind: block}]}\n"), "block"));
-    CHECK(contains(refusal(block + ", width: 3, layers: [{name: d, kind: dense, inputs: 1, outputs: 1}]}\n"),
-                   "a block layer has no 'width'"));
-    CHECK(contains(refusal(block + ", layers: [{name: d, kind: dense, inputs: 1, outputs: 1}, {name: d, kind: dense, "
-                                   "inputs: 1, outputs: 1}]}\n"),
-                   "duplicate layer name 'b1.d'"));
-    CHECK(
-        contains(refusal("  - {name: d, kind: dense, inputs: 1, outputs: 1, layers: [{name: e, kind: dense, inputs: 1, "
-                         "outputs: 1}]}\n"),
-                 "a dense layer has no 'layers'"));
-    CHECK(contains(refusal(block + ", repeat: 10000, layers: [{name: t, kind: transformer, repeat: 10000, width: 1, "
-                                   "heads: 1, hidden: 1}]}\n"),
-                   "more than 100000 layers"));
-    CHECK(contains(refusal("  - {name: e, kind: embedding-bag, rows: [3, 4], lookups: [1], width: 2}\n"),
-                   "2 tables have 1 numbers of lookups"));
-    CHECK(contains(refusal("  - {name: p, kind: patch-embedding, input: [3, 8, 9], patch: 4, width: 2}\n"),
-                   "8×9 pixels cannot be divided into patches of 4×4"));
-}
-
-TEST_CASE("wrong layers are each reported once, and nothing follows from them") {
-    const auto errors = [](const std::string& layers) {
-        try {
-            written(layers, "sequence: 10\npublished: {parameters: 1, source: here}\n");
-        } catch (const ConfigError& error) {
-            return error.diagnostics().size();
-        }
-        return std::size_t{0};
-    };
-    const std::string wrong = "kind: attention, width: 12, heads: 5}";
-    CHECK(errors("  - {name: a, " + wrong + "\n  - {name: b, " + wrong + "\n") == 2);
-    CHECK(errors("  - {name: c, kind: block, repeat: 3, layers: [{name: a, " + wrong + ", {name: b, " + wrong +
-                 "]}\n") == 2);
-}
-
-TEST_CASE("absurd layers are refused and do not overflow") {
-    const std::string most = "16777216";
-    CHECK(contains(refusal("  - {name: a, kind: attention, positions: 1000, width: 1, heads: " + most +
-                           ", head_size: " + most + "}\n"),
-                   "are too many"));
-    CHECK(contains(refusal("  - {name: a, kind: attention, positions: 1, width: 1, heads: 1, query_rank: " + most +
-                           ", kv_rank: " + most + ", rotary_size: " + most + ", head_size: " + most +
-                           ", context: " + most + "}\n"),
-                   "are too many"));
-    CHECK(contains(
-        refusal("  - {name: m, kind: moe, width: " + most + ", hidden: " + most + ", experts: 65536, top_k: 1}\n"),
-        "parameters are too many"));
-    CHECK(contains(refusal("  - {name: m, kind: moe, width: 1, hidden: 1, experts: 65537, top_k: 1}\n"), "experts"));
-    CHECK(contains(
-        refusal("  - {name: e, kind: embedding-bag, rows: [100000000000000000, 100000000000000000], width: " + most +
-                "}\n"),
-        "parameters are too many"));
-    CHECK(contains(refusal("  - {name: p, kind: patch-embedding, input: [" + most + ", " + most + ", " + most +
-                           "], patch: 1, width: " + most + "}\n"),
-                   "are too many"));
-}
-
-TEST_CASE("published parameters that act on a token are compared") {
-    const std::string layer = moe_keys + "top_k: 2, norm: none}\n";
-    const std::int64_t active = 12 * 8 + 2 * 2 * 12 * 20;
-    const auto head = [](std::int64_t number) {
-        return "sequence: 10\npublished: {active_parameters: " + std::to_string(number) + ", source: here}\n";
-    };
-    CHECK(refusal(layer, head(active)) == "");
-    CHECK(contains(refusal(layer, head(active + 1)), "active_parameters"));
 }

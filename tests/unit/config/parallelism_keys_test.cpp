@@ -8,7 +8,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// The keys for the parallelism of a model and the size of the batch.
+// The keys for the parallelism of a model and the size of the batch. Mistakes are in tests/cases/parallelism.cases.
 
 using namespace syncline;
 
@@ -61,24 +61,6 @@ std::vector<Diagnostic> errors_of(const std::string& training) {
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
-}
-
-struct Mistake {
-    const char *training, *at, *message, *hint;
-};
-
-/// Checks that `mistake` is the only error, at the last occurrence of `at`.
-void check_mistake(const Mistake& mistake) {
-    CAPTURE(mistake.training);
-    const std::vector<Diagnostic> errors = errors_of(mistake.training);
-    for (const Diagnostic& error : errors) UNSCOPED_INFO(render(error));
-    CHECK(errors.size() == 1);
-    if (errors.empty()) return;
-    CHECK(contains(errors[0].message, mistake.message));
-    CHECK(contains(errors[0].hint, mistake.hint));
-    CHECK(errors[0].where.line == 12);
-    const std::string line = std::string("training: {") + mistake.training + "}";
-    CHECK(errors[0].where.column == static_cast<int>(line.rfind(mistake.at)) + 1);
 }
 
 }  // namespace
@@ -314,36 +296,6 @@ TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one app
     CHECK(load(base, "", {"training.parallelism.grid=auto"}).variants.size() == 4);
 }
 
-TEST_CASE("factors that do not multiply to the ranks are errors that name the factors") {
-    const Mistake mistakes[] = {
-        {"ranks: 8, parallelism: {model: 3}", "3}", "8 ranks cannot be divided into 3 rows", ""},
-        {"ranks: 8, parallelism: {grid: {rows: 3}}", "3}}", "8 ranks cannot be divided into 3 rows", ""},
-        {"ranks: 8, parallelism: {pipeline: 3}", "3}", "8 ranks cannot be divided into 3 stages", ""},
-        {"ranks: 8, parallelism: {pipeline: {stages: 3}}", "3}}", "8 ranks cannot be divided into 3 stages", ""},
-        {"ranks: 8, parallelism: {pipeline: 2, model: 3}", "3}",
-         "4 ranks of each of 2 stages cannot be divided into 3 rows", ""},
-        {"ranks: 8, parallelism: {domain: 3}", "3}", "8 ranks cannot be divided into 3×1 parts", ""},
-        {"ranks: 8, parallelism: {model: 4, domain: {height: 2, width: 2}}", "{height",
-         "8 ranks cannot be divided into 4 rows of 2×2 parts", ""},
-        {"ranks: 8, parallelism: {model: 4, data: 4}", "4}", "4 rows × 4 columns are 16 ranks, but there are 8 ranks",
-         "write 2 columns"},
-        {"ranks: 8, parallelism: {grid: {rows: 2, columns: 2}}", "2}}", "2 rows × 2 columns are 4 ranks",
-         "write 4 columns"},
-        {"ranks: 8, parallelism: {data: 4}", "4}", "1 rows × 4 columns are 4 ranks", "write 8 columns"},
-        {"ranks: 8, parallelism: {layers: [{first: head, model: 3}]}", "3}]", "8 ranks cannot be divided into 3 rows",
-         ""},
-        {"ranks: 8, parallelism: {layers: [{first: head, grid: {rows: 4, columns: 4}}]}", "4}}]",
-         "4 rows × 4 columns are 16 ranks", "write 2 columns"},
-        {"ranks: 4, parallelism: {model: 2, grid: {rows: 2}}", "2, grid", "'model' and 'grid' exclude each other", ""},
-        {"ranks: 4, parallelism: {data: 2, grid: {rows: 2}}", "2, grid", "'data' and 'grid' exclude each other", ""},
-        {"ranks: 4, parallelism: {model: 0}", "0}", "'model': '0' is out of range", ""},
-        {"ranks: 4, parallelism: {grid: automatic}", "automatic", "'grid' cannot be 'automatic'", "auto"},
-        {"ranks: 4, parallelism: pipelin", "pipelin", "'parallelism' cannot be 'pipelin'", "'pipeline'"},
-        {"ranks: 4, parallelism: {modl: 2}", "modl", "unknown key 'modl'", "'model'"},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
-}
-
 TEST_CASE("the size of a micro-batch determines their number, from the batch of a replica") {
     for (const std::int64_t replicas : {1, 2, 3}) {
         for (const std::int64_t size : {1, 2, 5, 7}) {
@@ -382,23 +334,11 @@ TEST_CASE("state is sharded among all ranks with the same weights, or within gro
     const Parallelism groups = sharded("{of: parameters, within: 4}");
     CHECK(groups.sharding == Sharding::parameters);
     CHECK(groups.shard_ranks == 4);
-    const Mistake mistakes[] = {
-        {"ranks: 8, parallelism: {sharding: {of: parameters}}", "{of", "missing key 'within'", ""},
-        {"ranks: 8, parallelism: {sharding: {of: parameters, within: nodes}}", "nodes", "'nodes' is not a whole number",
-         ""},
-        {"ranks: 8, parallelism: {sharding: {of: parameters, within: 3}}", "3}}",
-         "8 ranks with the same weights cannot be divided into groups of 3", "a number that divides them"},
-        {"ranks: 8, parallelism: {sharding: {of: parameters, within: node}}", "node}}", "no two ranks of a node",
-         "in place of"},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
 TEST_CASE("the schedule zb-h1 splits the backward pass") {
     CHECK(plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}").parallelism.pipeline.schedule ==
           PipelineSchedule::zero_bubble_h1);
-    check_mistake({"ranks: 2, parallelism: {pipeline: {stages: 2, chunks: 2, schedule: zb-h1}}", "2, schedule",
-                   "need an interleaved schedule", "interleaved"});
 }
 
 TEST_CASE("the overlap of exchanges among rows is a word, or a number of chunks with sequence parallelism") {
@@ -409,17 +349,6 @@ TEST_CASE("the overlap of exchanges among rows is a word, or a number of chunks 
     CHECK(!plan_of("ranks: 2, parallelism: {model: 2, model_overlap: none}").hides_input_gradients());
     CHECK(plan_of("ranks: 2, overlap: none, parallelism: {model: 2, model_overlap: weight-gradients}")
               .hides_input_gradients());
-    const Mistake mistakes[] = {
-        {"ranks: 2, parallelism: {model_overlap: none}", "none}", "needs more than one row", "`model: 8`"},
-        {"ranks: 2, parallelism: {model: 2, model_overlap: {chunks: 4}}", "{chunks", "of `sequence`",
-         "`sequence: true`"},
-        {"ranks: 2, batch: 4, parallelism: {grid: auto, model_overlap: {chunks: 4}}", "{chunks", "of `sequence`",
-         "`sequence: true`"},
-        {"ranks: 2, parallelism: {model: 2, model_overlap: {chunks: 1}}", "1}}", "chunks", ""},
-        {"ranks: 2, parallelism: {model: 2, model_overlap: {}}", "{}", "chunks", ""},
-        {"ranks: 2, parallelism: {model: 2, model_overlap: all}", "all}", "all", ""},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
 TEST_CASE("weights are gathered before the forward pass only where ranks update a share of them each") {
@@ -427,34 +356,12 @@ TEST_CASE("weights are gathered before the forward pass only where ranks update 
     for (const char* sharding : {"optimizer", "gradients"})
         CHECK(plan_of(fmt::format("ranks: 2, parallelism: {{sharding: {}, gathering: before-forward}}", sharding))
                   .parallelism.gather == Gather::before_forward);
-    const Mistake mistakes[] = {
-        {"ranks: 2, parallelism: {gathering: before-forward}", "before", "a share each", "`sharding: optimizer`"},
-        {"ranks: 2, parallelism: {sharding: parameters, gathering: before-forward}", "before", "a share each",
-         "`sharding: optimizer`"},
-        {"ranks: 2, parallelism: {sharding: optimizer, gathering: later}", "later", "later", ""},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
 TEST_CASE("one device queue holds up the computation only behind gatherings before each pass") {
     const std::string parameters = "ranks: 2, parallelism: {sharding: parameters";
     CHECK(plan_of(parameters + "}").parallelism.device_queues == DeviceQueues::several);
     CHECK(plan_of(parameters + ", device_queues: one}").parallelism.device_queues == DeviceQueues::one);
-    CHECK(errors_of("ranks: 2, batch: 2, parallelism: {sharding: optimizer, device_queues: several}").empty());
-    const Mistake mistakes[] = {
-        {"ranks: 2, parallelism: {device_queues: one}", "one}", "before each pass", "`sharding: parameters`"},
-        {"ranks: 2, parallelism: {sharding: gradients, device_queues: one}", "one}", "before each pass",
-         "`sharding: parameters`"},
-        {"ranks: 2, parallelism: {sharding: parameters, device_queues: two}", "two}", "two", ""},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
-}
-
-TEST_CASE("channels need a collective") {
-    check_mistake(
-        {"ranks: 2, channels: 2, parallelism: {pipeline: 2}", "2, parallelism", "this plan has none", "remove it"});
-    CHECK(errors_of("ranks: 4, channels: 2, parallelism: {pipeline: 2}").empty());
-    CHECK(errors_of("ranks: 1, channels: 2").empty());
 }
 
 TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word") {
@@ -474,152 +381,12 @@ TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word") {
     }
     CHECK(pipeline("schedule: 1f1b").scatter_gather);
     CHECK_FALSE(pipeline("scatter_gather: false").scatter_gather);
-    check_mistake(
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, transfers: block}}", "block}}", "'block'", "blocking"});
 }
 
 TEST_CASE("virtual stages are another name of chunks") {
     const Plan plan = plan_of(
         "ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 4, virtual_stages: 2, schedule: interleaved}}");
     CHECK(plan.parallelism.pipeline.chunks == 2);
-}
-
-TEST_CASE("pipelines that do not fit are errors") {
-    const Mistake mistakes[] = {
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, schedule: interleaved}}", "interleaved",
-         "needs several chunks", "chunks: 2"},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, chunks: 2}}", "2}}", "2 chunks on a stage need an interleaved",
-         "schedule: interleaved"},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 3, chunks: 2, schedule: interleaved}}",
-         "3, chunks", "the 2 stages must divide the number of micro-batches, 3", ""},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, virtual_stages: 2}}", "2}}",
-         "2 chunks on a stage need an interleaved", "schedule: interleaved"},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, chunks: 2, virtual_stages: 2, schedule: interleaved}}",
-         "2, schedule", "'virtual_stages' is another name of 'chunks'", "remove one"},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, micro_batch_size: 4}}", "4}}",
-         "exclude each other", "remove one"},
-        {"ranks: 2, batch_per_rank: 20, parallelism: {pipeline: {stages: 2, micro_batch_size: 6}}", "6}}",
-         "the 20 samples of a replica cannot be divided into micro-batches of 6", "write 5 or 10"},
-        {"ranks: 2, batch_per_rank: 20, parallelism: {pipeline: {stages: 2, micro_batch_size: 21}}", "21}}",
-         "the 20 samples of a replica cannot be divided into micro-batches of 21", "write at most 20"},
-        {"ranks: 4, batch: 24, parallelism: {pipeline: {stages: 2, micro_batch_size: 9}}", "9}}",
-         "the 12 samples of a replica cannot be divided into micro-batches of 9", "write 6 or 12"},
-        {"ranks: 2, batch_per_rank: 20, parallelism: {pipeline: {stages: 2, micro_batch_size: 0}}", "0}}",
-         "'micro_batch_size': '0' is out of range", ""},
-        {"ranks: 2, batch_per_rank: 12, parallelism: {pipeline: {stages: 2, micro_batch_size: 4, chunks: 2, schedule: "
-         "interleaved}}",
-         "4, chunks", "the 2 stages must divide the number of micro-batches, 3", ""},
-        {"ranks: 2, batch_per_rank: 12, exchange: gossip, parallelism: {pipeline: {micro_batch_size: 4}}", "gossip",
-         "is modelled only if every rank has the whole model", "allreduce"},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, layers: [1, 2, 1]}}", "[", "are 2 parts, but 3 are listed", ""},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, layers: [1, 2]}}", "[",
-         "these are 3 layers, but workload 'net' has 4", ""},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, layers: [4, 0]}}", "0]", "'layers': '0' is out of range", ""},
-        {"ranks: 5, parallelism: {pipeline: {stages: 5}}", "5}}", "has 4 layers, too few for 5 parts", ""},
-        {"ranks: 5, parallelism: {pipeline: 5}", "5}", "has 4 layers, too few for 5 parts", ""},
-        {"ranks: 5, parallelism: pipeline", "pipeline", "has 4 layers, too few for 5 parts", ""},
-        {"ranks: 2, batch_per_rank: 32, parallelism: {pipeline: {stages: 2, micro_batches: 5}}", "5}}",
-         "the 32 samples of a replica cannot be divided into 5 micro-batches", ""},
-        {"ranks: 4, batch: 20, parallelism: {pipeline: {stages: 2, micro_batches: 4}}", "4}}",
-         "the 10 samples of a replica cannot be divided into 4 micro-batches", ""},
-        {"ranks: 2, parallelism: {pipeline: {stages: 2, schedule: 1f2b}}", "1f2b", "'schedule' cannot be '1f2b'",
-         "'1f1b'"},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
-}
-
-TEST_CASE("ranges of layers are of the model, and each layer is in one range") {
-    const Mistake mistakes[] = {
-        {"ranks: 4, parallelism: {layers: [{first: haed, model: 2}]}", "haed", "workload 'net' has no layer 'haed'",
-         "'head'"},
-        {"ranks: 4, free_layers: [stem, haed]", "[stem, haed", "workload 'net' has no layer 'haed'", "'head'"},
-        {"ranks: 4, parallelism: {layers: [{first: stem, data: 4}, {first: body, last: nek, model: 2}]}", "nek",
-         "workload 'net' has no layer 'nek'", "'neck'"},
-        {"ranks: 4, parallelism: {layers: [{first: classifier, model: 2}]}", "classifier", "has no layer 'classifier'",
-         "from 'stem' to 'head'"},
-        {"ranks: 4, parallelism: {layers: [{first: head, last: body, model: 2}]}", "body", "'body' is before 'head'",
-         ""},
-        {"ranks: 4, parallelism: {layers: [{first: body, last: head, model: 2}, {first: neck, data: 4}]}", "neck",
-         "layer 'neck' is also in item 1", ""},
-        {"ranks: 4, parallelism: {layers: [{first: neck}]}", "neck", "this range changes nothing for its layers",
-         "grid"},
-        {"ranks: 4, parallelism: {layers: [{last: neck, model: 2}]}", "{last", "missing key 'first'", ""},
-        {"ranks: 4, parallelism: {layers: []}", "[]", "'layers' has no items", ""},
-        {"ranks: 4, parallelism: {layers: {first: neck}}", "{first", "'layers' is a mapping, not a list", ""},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
-}
-
-TEST_CASE("batches that do not divide are errors") {
-    const Mistake mistakes[] = {
-        {"ranks: 8, batch: 20", "20", "20 samples cannot be divided into 8 replicas", "24 samples would divide"},
-        {"ranks: 8, batch: 1", "1", "1 sample cannot be divided into 8 replicas", "8 samples would divide"},
-        {"ranks: 8, parallelism: {model: 2}, batch: 30", "30", "30 samples cannot be divided into 4 replicas",
-         "32 samples would divide"},
-        {"ranks: 8, batch_per_rank: 4, batch: 32", "32", "'batch' and 'batch_per_rank' exclude each other", ""},
-        {"ranks: 8, parallelism: {grid: auto}", "auto", "there is no 'batch'", "`batch`"},
-        {"ranks: 2, batch: 8, parallelism: {grid: auto, pipeline: {micro_batches: 3}}", "auto", "none of 2 grids fits",
-         "1x2: the 4 samples of a replica cannot be divided into 3 micro-batches"},
-        {"ranks: 8, batch: 0", "0", "'batch': '0' is out of range", ""},
-        {"ranks: 8, parallelism: {layers: [{first: head, grid: auto}]}", "auto", "there is no 'batch'", "`batch`"},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
-}
-
-TEST_CASE("keys that exclude each other do not hide a plan that cannot be carried out") {
-    const std::vector<Diagnostic> errors =
-        errors_of("ranks: 4, batch: 8, batch_per_rank: 2, parallelism: {pipeline: 3}");
-    REQUIRE(errors.size() == 2);
-    const bool first = contains(errors[0].message, "exclude each other");
-    CHECK(contains(errors[first ? 0 : 1].message, "'batch' and 'batch_per_rank' exclude each other"));
-    CHECK(contains(errors[first ? 1 : 0].message, "4 ranks cannot be divided into 3 stages"));
-}
-
-TEST_CASE("features for plain data parallelism are refused with any other") {
-    const Mistake mistakes[] = {
-        {"ranks: 4, parallelism: model, exchange: parameter-server", "parameter-server", "'parameter-server'",
-         "exchange: allreduce"},
-        {"ranks: 4, parallelism: {model: 2}, exchange: gossip", "gossip", "'gossip'", "exchange: allreduce"},
-        {"ranks: 4, parallelism: {sharding: optimizer}, overlap: across-iterations", "across-iterations",
-         "'across-iterations'", "wait-free"},
-        {"ranks: 4, parallelism: {pipeline: 2}, schedule: priority", "priority", "'priority'", "fifo"},
-        {"ranks: 4, parallelism: {pipeline: {micro_batches: 2}}, fusion: {threshold: 1 MiB, cycle: 5 ms}", "5 ms",
-         "'cycle'", ""},
-        {"ranks: 4, parallelism: {domain: 2}, fusion: {threshold: 1 MiB, negotiation: true}", "true", "'negotiation'",
-         ""},
-        {"ranks: 4, parallelism: {layers: [{first: head, model: 2}]}, schedule: priority", "priority", "'priority'",
-         "fifo"},
-        {"ranks: 4, batch: 64, parallelism: {grid: auto}, exchange: gossip", "gossip", "'gossip'", "allreduce"},
-        {"ranks: 4, parallelism: {sharding: gradients}, algorithm: segmented-ring, segment: 1 MiB", "1 MiB",
-         "'segment' has no effect on sharded gradients", "reduce_scatter"},
-        {"ranks: 4, parallelism: {sharding: gradients}, selection: {name: s, rows: [{operation: allreduce, algorithm: "
-         "ring}]}",
-         "{name", "no effect on sharded gradients", "remove"},
-        {"ranks: 4, parallelism: {sequence: true}", "true", "'sequence' needs more than one row", "model: 8"},
-        {"ranks: 4, parallelism: {pipeline: 2, sharding: gradients, gradient_sync: each-micro-batch}",
-         "each-micro-batch", "a pipeline exchanges gradients after its last micro-batch", "last-micro-batch"},
-    };
-    for (const Mistake& mistake : mistakes) {
-        check_mistake(mistake);
-        // The same is accepted if every rank has the whole model.
-        std::string plain = mistake.training;
-        const auto from = plain.find("parallelism: "), to = plain.find("}, ", from);
-        if (to == std::string::npos || plain.find("grid") != std::string::npos) continue;
-        plain.replace(from, to + 1 - from, "parallelism: data");
-        CAPTURE(plain);
-        CHECK(errors_of(plain).empty());
-    }
-}
-
-TEST_CASE("errors of the arrangement are reported at their key") {
-    const Mistake mistakes[] = {
-        {"ranks: 4, parallelism: {model: 4, sequence: true}", "true", "no sequence positions", "transformers"},
-        {"ranks: 128, parallelism: domain", "domain", "128×1 cells", "under `layers`"},
-        {"ranks: 128, parallelism: {domain: {height: 128}}", "{height", "128×1 cells", "under `layers`"},
-        {"ranks: 6, parallelism: {model: 2, layers: [{first: head, model: 3}]}", "[{first",
-         "activations cannot be moved", ""},
-    };
-    for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
 TEST_CASE("gradients' algorithms must fit the ranks that share weights") {

@@ -131,24 +131,7 @@ TEST_CASE("routes have a policy, and `spread` is its former name") {
     }
 }
 
-TEST_CASE("invalid platforms are refused") {
-    for (const char* text : {
-             "nodes: 0\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 1 "
-             "us}\n",
-             "nodes: 1\ndevice: {flops: 0 flops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 1 "
-             "us}\n",
-             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1}\nfabric: {bandwidth: 1 Gbps, latency: 1 us}\n",
-             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: -1 Gbps, latency: 1 "
-             "us}\n",
-             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 1e9 "
-             "s}\n",
-             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: nan "
-             "s}\n",
-             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\n",
-         }) {
-        INFO(text);
-        CHECK_THROWS_AS(written(text), ConfigError);
-    }
+TEST_CASE("a latency can be none") {
     const Cluster instant = written(
         "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: none}\n");
     CHECK(instant.fabric.topology.latency_s.front() == 0);
@@ -195,55 +178,6 @@ TEST_CASE("a mesh of devices: pairs and parallel links and PCIe") {
     CHECK(both.has_pcie());
     CHECK(both.pcie_wire().bandwidth_Bps == Approx(12e9));
     CHECK(both.devices_per_switch == 4);
-    const auto complaint = [&](const std::string& links) {
-        try {
-            mesh(links);
-        } catch (const ConfigError& error) {
-            const Diagnostic& first = error.diagnostics().front();
-            return first.message + " | " + first.hint;
-        }
-        return std::string();
-    };
-    CHECK(complaint("devices_per_switch: 2, pairs: [0-1, 1-2, 2-3]") ==
-          "'devices_per_switch' has no effect here | remove it, or give `pcie: {bandwidth: 12 GBps, latency: 500 ns}`");
-    CHECK(complaint("pcie: {bandwidth: 12 GBps, latency: none}") ==
-          "a mesh needs 'pairs' | `pairs: [0-1, 0-2, 1-2x2]`");
-    CHECK(complaint("pairs: [0-1, 1-4]") == "there is no device 4 | there are 4: 0 to 3");
-    CHECK(complaint("pairs: [0-1, 2-2]") == "device 2 is paired with itself | ");
-    CHECK(complaint("pairs: [0-1, 2-3, 1-0x2]") == "the pair 0-1 is listed twice | `0-1x2` for two parallel links");
-    CHECK(complaint("pairs: [0-1, 2-3]") ==
-          "devices 0 and 2 are not connected | add a pair, or give `pcie: {bandwidth: 12 GBps, latency: 500 ns}`");
-    for (const char* wrong : {"0_1", "0-", "-1", "0-1x", "0-1x0", "0-1x65", "0-1y2", "0-1 x2", "a-b", "1",
-                              "0-99999999999", "0-1x2x2", "0.0-1"}) {
-        CAPTURE(wrong);
-        CHECK(
-            complaint(std::string("pairs: [") + wrong + ", 1-2, 2-3, 0-3]").find("is not a pair of devices | `0-1`") !=
-            std::string::npos);
-    }
-    // The keys of a mesh have no effect with other patterns.
-    for (const char* key : {"pairs: [0-1]", "pcie: {bandwidth: 12 GBps, latency: none}"}) {
-        try {
-            written(small + "per_node: {devices: 2, links: {pattern: switch, bandwidth: 1 GBps, latency: none, " + key +
-                    "}}\n");
-            FAIL("accepted");
-        } catch (const ConfigError& error) {
-            CHECK(error.diagnostics().front().message.find("has no effect here") != std::string::npos);
-            CHECK(error.diagnostics().front().hint == "remove it, or write `pattern: mesh`");
-        }
-    }
-}
-
-TEST_CASE("a mesh's mistake is located at its pair") {
-    try {
-        written(small +
-                "per_node:\n  devices: 4\n  links:\n    pattern: mesh\n    pairs: [0-1, 1-2, 2-9, 2-3]\n"
-                "    bandwidth: 20 GBps\n    latency: 1 us\n");
-        FAIL("accepted");
-    } catch (const ConfigError& error) {
-        REQUIRE(error.diagnostics().size() == 1);
-        CHECK(error.diagnostics().front().where.line == 8);
-        CHECK(error.diagnostics().front().where.column == 23);
-    }
 }
 
 TEST_CASE("switches add up only if a platform says so") {
@@ -253,7 +187,4 @@ TEST_CASE("switches add up only if a platform says so") {
     CHECK(written(small + node + ", reduces: true}}\n").node.switch_reduces);
     const std::string device = "nodes: 2\ndevice: {flops: 1 Tflops, memory_bandwidth: 300 GBps}\n";
     CHECK(written(device + "fabric: {bandwidth: 8 Gbps, latency: 1 us, reduces: true}\n").fabric.reduces);
-    CHECK_THROWS_AS(written(small + "per_node: {devices: 2, links: {pattern: ring, bandwidth: 1 GBps, latency: none, "
-                                    "reduces: true}}\n"),
-                    ConfigError);
 }

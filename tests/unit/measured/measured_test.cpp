@@ -13,7 +13,7 @@
 #include "sim/validation/validation.hpp"
 #include "tests/catch.hpp"
 
-// The key `measured`: how it is read, and everything that is refused.
+// The key `measured`: how it is read. Most mistakes are in tests/cases/measured.cases.
 
 using namespace syncline;
 using config::MeasuredFiles;
@@ -78,21 +78,6 @@ std::vector<std::string> errors_of(const std::function<void()>& step) {
     return errors;
 }
 
-/// Returns the only error of the scenario with this change.
-std::string refusal(const std::string& from, const std::string& to) {
-    const std::vector<std::string> errors = errors_of([&] { read(changed(good, from, to)); });
-    CAPTURE(errors);
-    REQUIRE(errors.size() == 1);
-    return errors.front();
-}
-
-/// Returns the first of several errors, if one mistake causes others.
-std::string first_refusal(const std::string& from, const std::string& to) {
-    const std::vector<std::string> errors = errors_of([&] { read(changed(good, from, to)); });
-    REQUIRE(errors.size() > 1);
-    return errors.front();
-}
-
 const std::string parameter =
     "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 20, rows: [base 2]}\n";
 const std::string second_row = "        - {at: [4], value: 2}\n";
@@ -136,101 +121,6 @@ TEST_CASE("measured: --set changes rows, and the measurements themselves") {
           "others");
 }
 
-TEST_CASE("measured: nothing is fitted to a row that is counted as predicted") {
-    CHECK(refusal("[base 2]", "[base 2, base 4]") ==
-          "13:89: row 'base 4' is a predicted row, so no parameter can be fitted to it");
-}
-
-TEST_CASE("measured: no row leaves the score without a reason") {
-    CHECK(refusal("value: 2}", "value: 2, calibrates: true}") == "10:11: no parameter uses calibration row 'base 4'");
-    CHECK(refusal("  parameters:\n" + parameter, "") == "9:11: there are calibration rows, but no parameters");
-}
-
-TEST_CASE("measured: the same simulation under another name is not both fitted and counted") {
-    const std::string again =
-        "  series:\n    - name: again\n      set: {collective.ranks: 2}\n      rows: [{value: 1}]\n";
-    CHECK(refusal("  series:\n", again) ==
-          "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
-    // The value that a parameter replaces makes no difference, nor does another field of the same result.
-    const std::string variants = "variants: {base: {}, slow: {platform.fabric.bandwidth: 3 GBps}}\nmeasured:";
-    const std::string of_variant =
-        changed(changed(good, "measured:", variants), "    - over", "    - variant: base\n      over");
-    CHECK(
-        errors_of([&] {
-            read(changed(of_variant, "  series:\n", changed(again, "name: again", "name: again\n      variant: slow")));
-        }) == std::vector<std::string>{
-                  "15:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted"});
-    CHECK(refusal("  series:\n", changed(again, "name: again", "name: again\n      field: bus_bandwidth_Bps")) ==
-          "13:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
-    // All of them are reported.
-    CHECK(errors_of([&] {
-              read(changed(good, "  series:\n",
-                           "  series:\n    - {name: a, set: {collective.ranks: 4}, rows: [{value: 2}]}\n"
-                           "    - {name: b, set: {collective.ranks: 8}, rows: [{value: 2}]}\n"));
-          }).size() == 2);
-    CHECK(refusal(second_row, "        - {at: [4.0], value: 2}\n").starts_with("10:17: 'ranks'"));
-    CHECK(refusal(second_row, second_row + second_row) == "11:11: row 'base 4' is listed twice");
-}
-
-TEST_CASE("measured: another name does not make another simulation") {
-    const std::string again =
-        "  series:\n    - name: again\n      set: {collective.ranks: 2, KEY: q}\n      rows: [{value: 1}]\n";
-    for (const char* name :
-         {"platform.name", "platform.device.name", "platform.transport.name", "platform.fabric.name"}) {
-        CAPTURE(name);
-        CHECK(refusal("  series:\n", changed(again, "KEY", name)) ==
-              "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
-    }
-    CHECK_NOTHROW(read(changed(good, "  series:\n", changed(again, "KEY: q", "collective.algorithm: direct"))));
-}
-
-TEST_CASE("measured: a workload's name makes another simulation if it chooses another calibration") {
-    const auto text = [](const std::string& set) {
-        return "platform: " + p100 + "\nworkload: " + SYNCLINE_SOURCE_DIR +
-               "/workloads/resnet-50.yaml\n"
-               "training: {ranks: 2, batch_per_rank: 64}\n"
-               "measured:\n  source: somebody\n  series:\n    - {rows: [{value: 1, calibrates: true}]}\n"
-               "    - {name: again, set: {" +
-               set +
-               "}, rows: [{value: 1}]}\n"
-               "  parameters: [{key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 20}]\n";
-    };
-    const std::string other = "{batch: 64, throughput: 100 images/s, source: chosen}";
-    const auto errors = [&](const std::string& set) { return errors_of([&] { read(text(set)); }); };
-    const std::vector<std::string> refused = errors("platform.device.calibration.none-of-these: " + other);
-    REQUIRE(refused.size() == 1);
-    CHECK(refused.front().ends_with(
-        "row 'again' is the same simulation as row 'base', which would be fitted and predicted"));
-    CHECK(errors("workload.name: q, platform.device.calibration.q: " + other).empty());
-}
-
-TEST_CASE("measured: a parameter may not replace what a row states") {
-    CHECK(
-        refusal("over: [collective.ranks]", "set: {platform.fabric.bandwidth: 2 GBps}\n      over: [collective.ranks]")
-            .starts_with("7:40: parameter 'platform.fabric.bandwidth' would replace this"));
-    CHECK(refusal("over: [collective.ranks]",
-                  "set: {platform: {fabric: {bandwidth: 2 GBps}}}\n      over: [collective.ranks]")
-              .starts_with("7:44: parameter 'platform.fabric.bandwidth' would replace this"));
-    const auto over = [](const std::string& key, const std::string& value) {
-        std::string text = good;
-        for (const char* ranks : {"2", "4", "8"})
-            text = changed(text, fmt::format("at: [{}]", ranks), fmt::format("at: [{}{}]", ranks, value));
-        text = changed(text, "[base 2]", "[base 2/1 GBps]");
-        return errors_of([&] { read(changed(text, "[collective.ranks]", "[collective.ranks, " + key + "]")); });
-    };
-    using Errors = std::vector<std::string>;
-    CHECK(
-        over("platform.fabric.bandwidth", ", 1 GBps") ==
-        Errors{
-            "7:32: rows give 'platform.fabric.bandwidth', but parameter 'platform.fabric.bandwidth' would replace it"});
-    CHECK(over("platform.fabric.bandwidth.x", ", 1 GBps").size() == 1);
-    CHECK(over("platform.fabric", ", 1 GBps").size() == 1);
-    // Replacing a mapping that contains the parameter is another matter, and so is a key that only begins alike.
-    const std::string transport = changed(good, "platform.fabric.bandwidth", "platform.transport.bandwidth");
-    CHECK_NOTHROW(read(changed(transport, "over:", "set: {platform.transport: {latency: 1 us}}\n      over:")));
-    CHECK_NOTHROW(read(changed(good, "over:", "set: {platform.fabric.latency: 1 us}\n      over:")));
-}
-
 TEST_CASE("measured: --set gives no value to a parameter") {
     const auto errors = [](const std::string& assignment) {
         return errors_of([&] { read(good, "", {.scenario = "", .assignments = {assignment}}); });
@@ -263,33 +153,6 @@ TEST_CASE("measured: a file may have exchanges alone and trainings, each with it
     CHECK(errors("throughput_samples_per_s", "bus_bandwidth_Bps") ==
           std::vector<std::string>{"8:30: results have no field 'throughput_samples_per_s'",
                                    "9:32: results have no field 'bus_bandwidth_Bps'"});
-}
-
-TEST_CASE("measured: misspelt words are errors at their place") {
-    CHECK(refusal("source:", "sources:") == "4:3: unknown key 'sources'");
-    CHECK(refusal("{at: [4]", "{att: [4]").starts_with("10:12: unknown key 'att'"));
-    CHECK(refusal("[base 2]", "[bass 2]").starts_with("13:81: there is no row 'bass 2'"));
-    CHECK(first_refusal("- over", "- variant: ring\n      over").starts_with("7:16: there is no variant 'ring'"));
-    CHECK(refusal("fabric.bandwidth", "fabric.bandwith") == "13:29: unknown key 'bandwith'");
-    CHECK(refusal("[collective.ranks]", "[collective.rank]").starts_with("7:25: unknown key 'rank'"));
-    CHECK(refusal("unit: GBps", "unit: GHz").starts_with("13:13: 'bandwidth'"));
-}
-
-TEST_CASE("measured: invalid values are refused") {
-    CHECK(refusal("value: 2}", "value: 0}") == "10:28: 'value' is zero");
-    CHECK(refusal("value: 2}", "value: -2}").starts_with("10:28:"));
-    CHECK(refusal("at: [4]", "at: [4, 5]") == "10:16: 'at' has 2 values, but 'over' has 1 keys");
-    CHECK(refusal("most: 20", "most: 0.1") == "13:70: 'most' is not above 'least'");
-    CHECK(refusal("least: 0.1", "least: 0") == "13:59: 'least' is zero");
-    CHECK(refusal(parameter, parameter + parameter) == "14:13: 'platform.fabric.bandwidth' is listed twice");
-    CHECK(refusal("value: 2}", "value: 1e-31}") == "10:28: 'value' is below 1e-30");
-    CHECK(refusal("most: 20", "most: 0.101") == "13:70: 'most' is less than 2 % above 'least'");
-    CHECK_NOTHROW(read(changed(good, "most: 20", "most: 0.103")));
-    CHECK(first_refusal("[collective.ranks]", "[collective.ranks, collective.ranks]")
-              .starts_with("7:32: 'collective.ranks' is listed twice"));
-    CHECK(first_refusal("bytes: 1 MB", "sweep: {bytes: [1 kB, 1 MB]}").starts_with("9:11: this row has several"));
-    CHECK(errors_of([] { read("platform: " + p100 + "\ncollective: {ranks: 2, bytes: 1 MB}\n"); }) ==
-          std::vector<std::string>{"1:1: the scenario has no measurements: key 'measured' is missing"});
 }
 
 TEST_CASE("measured: fields that results do not have are refused") {

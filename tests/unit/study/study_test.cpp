@@ -297,29 +297,9 @@ TEST_CASE("a study's errors are reported at their place") {
         REQUIRE(found.size() == 1);
         return fmt::format("{}:{}: {}", found[0].where.line, found[0].where.column, found[0].message);
     };
-    CHECK(error("axes: {collective.ranks: []}") == "2:26: axis 'collective.ranks' has no values");
-    CHECK(error("axes: {collective.ranks: [2, 4, 2]}") == "2:33: '2' is listed twice");
-    CHECK(error("axes: {colective.ranks: [2]}") == "2:8: 'colective' is not a key of a scenario");
-    CHECK(error("axes: {collective.ranks: [2]}\nzip: [{collective.ranks: [4]}]") ==
-          "3:8: the study varies 'collective.ranks' twice");
     std::string many = "axes:\n";
     for (int i = 0; i <= 500; ++i) many += fmt::format("  collective.k{}: [1]\n", i);
     CHECK(error(many) == "503:3: the study varies more than 500 keys");
-    CHECK(error("axes: {collective: [2], collective.ranks: [2]}") ==
-          "2:25: 'collective.ranks' and 'collective' overlap: one contains the other");
-    CHECK(error("zip: [{collective.ranks: [2, 4], collective.bytes: [1 B]}]") ==
-          "2:34: 'collective.bytes' has 1 values, but 'collective.ranks' has 2");
-    CHECK(error("axis: {collective.ranks: [2]}\naxes: {collective.ranks: [2]}") == "2:1: unknown key 'axis'");
-    CHECK(error("axes: {collective.ranks: 1..1000, collective.bytes: 1..1001}") ==
-          "1:1: this study has 1001000 points");
-    CHECK(error("axes: {collective.ranks: 8..2}") == "2:26: axis 'collective.ranks': 8 is more than 2");
-    CHECK(error("axes: {collective.ranks: 2^1..2^99}") == "2:26: axis 'collective.ranks': 2^99 is too large");
-    CHECK(error("axes: {variant: [ring]}") == "2:8: the base has no variants");
-    CHECK(error("draw: {collective.bytes: {distribution: normal, mean: 9 B, deviation: -2 B}}") ==
-          "2:71: '-2 B' is negative");
-    CHECK(error("draw: {collective.bytes: {distribution: uniform, least: 1 B}}") == "2:27: missing key 'most'");
-    CHECK(error("draw: {collective.bytes: {distribution: uniform, least: 1 B, most: 2 s}}") ==
-          "2:68: the units of '2 s' and '1 B' differ in dimension");
     CHECK(error("axes: {collective.ranks: [2]}", {"collective={}"}) ==
           "1:1: 'collective' would hide 'collective.ranks', which the study varies");
 }
