@@ -4,7 +4,8 @@
 #include "tests/cli/results.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Tests `expect:` in a scenario, and `run --check`, which compares results with it.
+// Tests `expect:` in a scenario, and `run --check`, which compares results with it. Mistakes are in
+// tests/cases/expect.cases.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -166,56 +167,6 @@ TEST_CASE("check: fields in mappings and lists are found by their paths") {
     CHECK(checks.at(2).at("ok") == true);  // exchanging afterwards is never faster
 }
 
-TEST_CASE("check: unknown variants and sizes are errors at their places, all together") {
-    const Bench bench;
-    bench.scenario(curves, item("variant: rimg, field: completion_time_s, bytes: 4 kB, least: 0") +
-                               item("variant: ring, over: none, field: completion_time_s, bytes: 4 kB, least: 0") +
-                               item("variant: ring, field: completion_time_s, bytes: 5 kB, least: 0") +
-                               item("variant: ring, field: completion_time_s, least: 0"));
-    for (const bool checking : {false, true}) {
-        const Outcome outcome = checking ? bench.check() : run_in(bench, {"check", "scenario.yaml"});
-        CAPTURE(outcome.err);
-        CHECK(outcome.status == 3);
-        CHECK(outcome.out.empty());
-        CHECK(holds(outcome.err, "scenario.yaml:7:15: error: there is no variant 'rimg'\n"));
-        CHECK(holds(outcome.err, "did you mean 'ring'?"));
-        CHECK(holds(outcome.err, "scenario.yaml:8:27: error: there is no variant 'none'\n"));
-        CHECK(holds(outcome.err, "hint: there are 'ring', 'doubling'"));
-        CHECK(holds(outcome.err, "scenario.yaml:9:54: error: 5000 B is not a size of variant 'ring'\n"));
-        CHECK(holds(outcome.err, "its sizes are from 4000 to 8000 B"));
-        CHECK(holds(outcome.err, "scenario.yaml:10:5: error: variant 'ring' has several sizes\n"));
-        CHECK(count(outcome.err, "error:") == 4);
-    }
-    bench.scenario(alone, item("variant: base, field: messages, bytes: 4 kB, least: 0"));
-    CHECK(holds(bench.check().err, "scenario.yaml:5:45: error: a training has no sizes to choose from\n"));
-}
-
-TEST_CASE("check: missing and non-numeric fields are errors before anything is simulated") {
-    const Bench bench;
-    bench.scenario(
-        alone,
-        item("variant: base, field: iteration_time, least: 0") +
-            item("variant: base, field: closed_form.iteration_times_s, least: 0") +
-            item("variant: base, field: workload, least: 0") + item("variant: base, field: links, least: 0") +
-            item("variant: base, field: messages.0, least: 0") + item("variant: base, field: links.first, least: 0") +
-            item("variant: base, field: closed_form., least: 0") + item("variant: base, field: messages, least: 0"));
-    for (const std::vector<std::string>& how : std::vector<std::vector<std::string>>{
-             {"run", "scenario.yaml"}, {"run", "scenario.yaml", "--check"}, {"check", "scenario.yaml"}}) {
-        const Outcome outcome = run_in(bench, how);
-        CAPTURE(how, outcome.err);
-        CHECK(outcome.status == 3);
-        CHECK(holds(outcome.err, "scenario.yaml:5:28: error: results have no field 'iteration_time'\n"));
-        CHECK(holds(outcome.err, "did you mean 'iteration_time_s'?"));
-        CHECK(holds(outcome.err, "scenario.yaml:6:28: error: results have no field 'closed_form.iteration_times_s'\n"));
-        CHECK(holds(outcome.err, "did you mean 'closed_form.iteration_time_s'?"));
-        CHECK(holds(outcome.err, "scenario.yaml:7:28: error: 'workload' is not a number\n"));
-        CHECK(holds(outcome.err, "scenario.yaml:8:28: error: 'links' is not a number\n"));
-        for (const char* place : {"9", "10", "11"})
-            CHECK(holds(outcome.err, std::string("scenario.yaml:") + place + ":28: error: results have no field"));
-        CHECK(count(outcome.err, "error:") == 7);
-    }
-}
-
 TEST_CASE("check: a text in a field that may be empty is an error when it is found") {
     const Bench bench;
     bench.scenario(tiny_scenario, item("variant: ring, field: algorithm, least: 0"));
@@ -223,52 +174,6 @@ TEST_CASE("check: a text in a field that may be empty is an error when it is fou
     CAPTURE(outcome.err);
     CHECK(outcome.status == 3);
     CHECK(holds(outcome.err, ":28: error: 'algorithm' is not a number\n"));
-}
-
-TEST_CASE("check: an expectation states one claim") {
-    const auto [keys, message] = GENERATE(table<std::string, std::string>(
-        {{"least: 1, value: 2, tolerance: 0", "7:64: error: 'value' excludes 'least' and 'most'"},
-         {"value: 2", "7:54: error: 'value' without 'tolerance'"},
-         {"least: 2, tolerance: 0", "7:68: error: 'tolerance' without 'value'"},
-         {"least: 2, most: 1", "7:63: error: 'most' is below 'least', 2"},
-         {"bytes: 4 kB", "7:5: error: this item has no expected value"},
-         {"value: 2, tolerance: 2 percent", "error: 'tolerance' is '2 percent', not a number"},
-         {"value: 2, tolerance: -1 %", "error: 'tolerance' is '-1 %', not a number"},
-         {"value: 2, tolerance: '%'", "error: 'tolerance' is \"%\", not a number"},
-         {"value: 2, tolerance: '1'", "error: 'tolerance' is \"1\", not a number"},
-         {"value: 2 s, tolerance: 1", "7:54: error: 'value' is '2 s', not a number"},
-         {"leest: 2", "7:47: error: unknown key 'leest'"},
-         {"bytes: 0.5 B, least: 1", "7:54: error: 'bytes' is not a whole number of bytes"}}));
-    const Bench bench;
-    bench.scenario(curves, item("variant: ring, field: completion_time_s, " + keys));
-    const Outcome outcome = bench.check();
-    CAPTURE(keys, outcome.err);
-    CHECK(outcome.status == 3);
-    CHECK(holds(outcome.err, message));
-}
-
-TEST_CASE("check: an expectation without a source is an error, and so are expectations that are not a list") {
-    const Bench bench;
-    bench.scenario(alone, "  - {variant: base, field: messages, least: 0}\n");
-    CHECK(holds(bench.check().err, "scenario.yaml:5:5: error: missing key 'source' in item 1 of expect\n"));
-    bench.write("scenario.yaml", std::string(alone) + "expect: messages\n");
-    CHECK(holds(bench.check().err, "scenario.yaml:4:9: error: 'expect' is 'messages', not a list\n"));
-    bench.write("scenario.yaml", std::string(alone) + "expect: []\n");
-    CHECK(holds(bench.check().err, "scenario.yaml:4:9: error: 'expect' has no items\n"));
-    bench.write("scenario.yaml", std::string(alone) + "variants: {base: {expect: []}}\n");
-    CHECK(holds(bench.check().err, "scenario.yaml:4:19: error: a variant cannot change 'expect'\n"));
-}
-
-TEST_CASE("check: without expectations nothing is checked, and a dry run is refused") {
-    const Bench bench;
-    bench.write("scenario.yaml", alone);
-    const Outcome outcome = bench.check();
-    CAPTURE(outcome.err);
-    CHECK(outcome.status == 3);
-    CHECK(outcome.out.empty());
-    CHECK(holds(outcome.err, "scenario.yaml:1:1: error: nothing to check\n"));
-    CHECK(holds(outcome.err, "hint: list the expected results under `expect:` in the scenario"));
-    CHECK(bench.check({"--dry-run"}).status == 2);
 }
 
 TEST_CASE("check: --set is noted, and expectations of what it removes are skipped") {

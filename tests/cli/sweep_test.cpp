@@ -227,47 +227,6 @@ TEST_CASE("sweep: a scenario of exchanges alone has one curve for each variant")
     CHECK(dry["dry_run"][1]["exchanges"][0]["why"] == "row 1 of mine: below 10 kB");
 }
 
-TEST_CASE("sweep: errors in sweeps and selections are reported at their place") {
-    const Bench bench;
-    const auto refused = [&](std::vector<std::string> options, const std::string& message, const std::string& caret) {
-        const Outcome outcome = bench.collective(std::move(options));
-        CAPTURE(outcome.err, message);
-        CHECK(outcome.status == 3);
-        CHECK(outcome.out.empty());
-        CHECK(outcome.err.find(message) != std::string::npos);
-        CHECK(outcome.err.find("\n    " + caret + "^\n") != std::string::npos);
-        CHECK(std::count(outcome.err.begin(), outcome.err.end(), '^') == 1);
-    };
-    const std::string at(8, ' ');  // behind "--sweep "
-    refused({"--sweep", "4B..8B"}, "'4B..8B' does not name the key to sweep", at);
-    refused({"--sweep", "byte=4B..8B"}, "did you mean 'bytes'?", at);
-    refused({"--sweep", "bytes=4B..8"}, "8 has no unit", at + "      ");
-    refused({"--sweep", "bytes=8B..4B"}, "8B is more than 4B", at + "      ");
-    refused({"--sweep", "bytes=4B,7x"}, "unknown unit 'x'", at + "         ");
-    refused({"--sweep", "bytes="}, "a number with a unit is missing", at + "      ");
-    refused({"--sweep", "bytes=4B,1.5B"}, "is not a whole number of bytes", at + "         ");
-    refused({"--sweep", "bytes=4B..8B", "--bytes", "4B"}, "'sweep' and 'bytes' exclude each other", at);
-    const Outcome neither = bench.collective({});
-    CHECK(neither.status == 2);
-    CHECK(neither.err.find("--bytes or --sweep is required") != std::string::npos);
-    CHECK(bench.collective({"--operation", "barrier"}).status == 0);
-    refused({"--bytes", "4B", "--selection", "selection.yaml", "--algorithm", "ring"},
-            "'algorithm' and 'selection' exclude each other", std::string(12, ' '));
-    refused({"--bytes", "4B", "--selection", "selection.yaml", "--operation", "broadcast"},
-            "'mine' has no row for broadcast", "");
-    refused({"--bytes", "4B", "--selection", "none.yaml"}, "none.yaml", std::string(12, ' '));
-    refused({"--bytes", "4B", "--contributors", "9"}, "9 is more than the 8 ranks", std::string(15, ' '));
-    refused({"--bytes", "4B", "--algorithm", "recursive-doubling", "--receivers", "2"},
-            "does not support fewer receivers than ranks", std::string(12, ' '));
-    for (const std::string key : {"contributors", "receivers"}) {
-        const std::string caret(key.size() + 3, ' ');
-        const std::string useless = "'" + key + "' has no effect with a parameter server";
-        refused({"--bytes", "4B", "--algorithm", "parameter-server", "--" + key, "2"}, useless, caret);
-        for (const char* operation : {"push", "pull"})
-            refused({"--bytes", "4B", "--operation", operation, "--" + key, "2"}, useless, caret);
-    }
-}
-
 TEST_CASE("help names every operation and algorithm") {
     const std::string help = run_program({.arguments = {"collective", "--help"}}).out;
     for (const char* word : {"allreduce", "all-to-all", "neighbour-exchange", "recursive-doubling", "parameter-server",

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// Tests `syncline workload`, and the key `compute` of scenarios: the output, and the errors for missing data.
+// Tests `syncline workload`, and the key `compute` of scenarios. Mistakes are in tests/cases/verb_workload.cases.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -165,62 +165,6 @@ TEST_CASE("workload: each compute model works on a small network") {
     CHECK(measured[1]["backward_time_s"].get<double>() == Approx(2e-3));
     CHECK(measured[0]["bound"].is_null());
     CHECK(measured[0]["memory_stall_s"].is_null());
-}
-
-TEST_CASE("workload: unknown names are errors") {
-    check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-ft", "--device", "p100-sxm2", "--batch", "1"}), "alexnet-ft:1:1",
-                  "'alexnet-ft' is neither a file nor a workload", "did you mean 'alexnet-tf'?");
-    check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-tf", "--device", "p100-sxm3", "--batch", "1"}), "--device:1:10",
-                  "'p100-sxm3' is neither a file nor a device", "did you mean 'p100-sxm2'?");
-    const Small small;
-    // The error is the same in a folder without workloads.
-    check_refused(ask(small.path(), {"alexnet-ft", "--device", "device.yaml", "--batch", "1"}), "alexnet-ft:1:1",
-                  "'alexnet-ft' is neither a file nor a workload", shipped("workloads") + " has alexnet-caffe, ");
-    check_refused(ask(small.path(), {"smal.yaml", "--device", "device.yaml", "--batch", "1"}), "smal.yaml:1:1",
-                  "smal.yaml", "did you mean");
-    const Outcome unnamed = ask(small.path(), {"", "--device", "device.yaml", "--batch", "1"});
-    CHECK(unnamed.status == 3);
-    CHECK(holds(unnamed.err, "the name of the file is empty"));
-    check_refused(ask(small.path(), {"small.yaml", "--device", "", "--batch", "1"}), "--device:1:10",
-                  "the name of the file is empty");
-    // A file of another kind is an error.
-    check_refused(ask(small.path(), {"device.yaml", "--device", "small.yaml", "--batch", "1"}), "device.yaml:2:1",
-                  "unknown key 'flops'");
-}
-
-TEST_CASE("workload: contradictory options are refused together, each at its place") {
-    const Small small;
-    const Outcome outcome =
-        ask(small.path(), {"small.yaml", "--device", "device.yaml", "--batch", "0", "--compute", "roof-line"});
-    check_refused(outcome, "--batch:1:9", "'batch'");
-    check_refused(outcome, "--compute:1:11", "'compute'", "did you mean 'roofline'?");
-    CHECK(ask(small.path(), {"small.yaml", "--device", "device.yaml"}).status == 2);
-    CHECK(ask(small.path(), {"small.yaml", "--batch", "1"}).status == 2);
-}
-
-TEST_CASE("workload: data that a compute model needs from the device is required where the model is chosen") {
-    const Small small;
-    const auto ask_for = [&](const std::string& compute) {
-        return ask(small.path(), {"small.yaml", "--device", "other.yaml", "--batch", "1", "--compute", compute});
-    };
-    small.write("other.yaml", "name: other\nflops: 1 Tflops\nmemory_bandwidth: 1 GBps\n");
-    check_refused(ask_for("efficiency"), "--compute:1:11", "device 'other' has no 'efficiency'");
-    check_refused(ask_for("measured"), "--compute:1:11", "device 'other' has no layer times for 'small'",
-                  "layer_times");
-    const auto with_times = [&](const std::string& layers) {
-        small.write("other.yaml",
-                    "name: other\nflops: 1 Tflops\nmemory_bandwidth: 1 GBps\nlayer_times: {small: {batch: "
-                    "1, source: x, layers: {" +
-                        layers + "}}}\n");
-    };
-    with_times("first: {forward: 1 s, backward: 1 s}");
-    check_refused(ask_for("measured"), "--compute:1:11", "omit 'second'", "every layer needs an entry");
-    with_times("first: {forward: 1 s, backward: 1 s}, secnd: {forward: 1 s, backward: 1 s}");
-    check_refused(ask_for("measured"), "--compute:1:11", "omit 'second'", "should 'secnd' there be 'second'?");
-    with_times(
-        "first: {forward: 1 s, backward: 1 s}, second: {forward: 1 s, backward: 1 s}, third: {forward: 1 s, "
-        "backward: 1 s}");
-    check_refused(ask_for("measured"), "--compute:1:11", "name 'third', which the workload does not have");
 }
 
 TEST_CASE("scenarios choose a compute model by the key `compute`") {
