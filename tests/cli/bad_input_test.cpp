@@ -119,7 +119,7 @@ TEST_CASE("bad input: binary garbage is an error") {
     check_refused(bench.run(), bench, false);
 }
 
-TEST_CASE("bad input: a circular reference under another name is an error") {
+TEST_CASE("bad input: a circular reference under another name is an error", "[memory]") {
     const Bench bench;
     fs::create_directory_symlink(".", bench / "link");
     bench.write("linked.yaml", "link/linked.yaml\n");
@@ -127,7 +127,7 @@ TEST_CASE("bad input: a circular reference under another name is an error") {
     check_one(bench.run(), bench, "reference cycle: ", "");
 }
 
-TEST_CASE("bad input: aliases are refused, not expanded") {
+TEST_CASE("bad input: aliases are refused, not expanded", "[memory]") {
     const Bench bench;
     // If they were expanded, this would have a billion nodes.
     std::ostringstream laughs;
@@ -141,7 +141,7 @@ TEST_CASE("bad input: aliases are refused, not expanded") {
     check_refused(bench.run(), bench);
 }
 
-TEST_CASE("bad input: a long list of errors ends with the number of the others") {
+TEST_CASE("bad input: a long list of errors ends with the number of the others", "[memory]") {
     const Bench bench;
     std::string layers = "name: m\ninput: [1, 1, 1]\nlayers:\n";
     for (int i = 0; i < 20000; ++i) layers += "  - {nme: a}\n";
@@ -222,7 +222,7 @@ TEST_CASE("bad input: files with very many keys, variants or errors are refused 
     }
 }
 
-TEST_CASE("bad input: a key that is a very long path is refused quickly") {
+TEST_CASE("bad input: a key that is a very long path is refused quickly", "[memory]") {
     const Bench bench;
     std::string path;
     for (int part = 0; part < 50'000; ++part) path += "a.";
@@ -234,14 +234,14 @@ TEST_CASE("bad input: a key that is a very long path is refused quickly") {
     check_refused(bench.run({"--set", path + "=1"}), bench);
 }
 
-TEST_CASE("bad input: a large file is also refused as platform or workload") {
+TEST_CASE("bad input: a large file is also refused as platform or workload", "[memory]") {
     const Bench bench;
     bench.scenario("ranks: 2");
     bench.write("platform.yaml", std::string(50'000'000, '['));
     check_one(bench.run(), bench, "scenario.yaml:1:11: error: 'platform.yaml' is too large", "MiB");
 }
 
-TEST_CASE("bad input: a long line is cut to a window around the error") {
+TEST_CASE("bad input: a long line is cut to a window around the error", "[memory]") {
     const Bench bench;
     bench.scenario("ranks: 2",
                    "description: " + std::string(100'000, 'x') + "\nname: [" + std::string(50'000, 'y') + "]\n");

@@ -88,7 +88,7 @@ TEST_CASE("batch: every point is simulated once, and the same batch again simula
     CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "9");
 }
 
-TEST_CASE("batch: a stored result equals what the program prints for the run, seed included") {
+TEST_CASE("batch: a stored result equals what the program prints for the run, seed included", "[memory]") {
     const StudyBench bench(3);
     REQUIRE(run_program(bench.batch()).status == 0);
     const Outcome alone = run_in(bench, {"collective", "--platform", "platform.yaml", "--ranks", "16", "--bytes",
@@ -168,7 +168,7 @@ TEST_CASE("batch: a merge that lacks shards is refused unless it may be partial,
           0);
 }
 
-TEST_CASE("batch: a task of a Slurm array is a shard, unless --shard is given") {
+TEST_CASE("batch: a task of a Slurm array is a shard, unless --shard is given", "[memory]") {
     const StudyBench bench(8);
     for (const auto& [name, text] : std::map<std::string, std::string>{
              {"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_MIN", "3"}, {"SLURM_ARRAY_TASK_COUNT", "4"}})
@@ -183,7 +183,7 @@ TEST_CASE("batch: a task of a Slurm array is a shard, unless --shard is given") 
     CHECK(value(bench / "out", "SELECT count(*) FROM points") == "8");
 }
 
-TEST_CASE("batch: a point that hangs fails at its timeout, the others run, and it can be retried") {
+TEST_CASE("batch: a point that hangs fails at its timeout, the others run, and it can be retried", "[memory]") {
     const LongBench bench;
     // The first point may take seconds under sanitizers, on a busy machine.
     const std::string limit = fmt::format("{} s", 3 * patience);
@@ -208,7 +208,7 @@ TEST_CASE("batch: a point that hangs fails at its timeout, the others run, and i
     CHECK(value(bench / "out", "SELECT count(*) FROM attempts WHERE status = 'done'") == "1");
 }
 
-TEST_CASE("batch: a killed worker is a failed point, and the batch continues") {
+TEST_CASE("batch: a killed worker is a failed point, and the batch continues", "[memory]") {
     const LongBench bench;
     auto running = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "1"})); });
     const std::vector<pid_t> workers = lasting_workers();
@@ -268,7 +268,7 @@ TEST_CASE("batch: Ctrl-C keeps finished runs, reports the progress, and leaves n
     CHECK(fs::exists(bench / "out/results.jsonl"));
 }
 
-TEST_CASE("batch: a signal to the whole job that reaches workers first fails no point") {
+TEST_CASE("batch: a signal to the whole job that reaches workers first fails no point", "[memory]") {
     const LongBench bench;
     auto running = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "1"})); });
     const std::vector<pid_t> workers = lasting_workers();
@@ -301,7 +301,7 @@ TEST_CASE("batch: two programs on one directory share the work, and every run is
     CHECK(read_file(bench / "out/results.csv") == read_file(alone / "out/results.csv"));
 }
 
-TEST_CASE("batch: points that do not fit stop the batch before it writes anything, or fail alone") {
+TEST_CASE("batch: points that do not fit stop the batch before it writes anything, or fail alone", "[memory]") {
     const StudyBench bench(1);
     bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.ranks: [2, 17, 4, 18]\n");
     const Outcome refused = run_program(bench.batch());
@@ -332,7 +332,7 @@ TEST_CASE("batch: points that do not fit stop the batch before it writes anythin
     CHECK(holds(excluded.err, "2 points: 2 done (2 before), 0 failed"));
 }
 
-TEST_CASE("batch: an invalid condition is an error at its place, before anything is written") {
+TEST_CASE("batch: an invalid condition is an error at its place, before anything is written", "[memory]") {
     const StudyBench bench(3, "exclude: [\"rnks > 3\"]\n");
     const Outcome outcome = run_program(bench.batch());
     CAPTURE(outcome.err);
@@ -342,7 +342,7 @@ TEST_CASE("batch: an invalid condition is an error at its place, before anything
     CHECK_FALSE(fs::exists(bench / "out"));
 }
 
-TEST_CASE("batch: a dry run lists the points and their status, and writes nothing") {
+TEST_CASE("batch: a dry run lists the points and their status, and writes nothing", "[memory]") {
     const StudyBench bench(4);
     const std::vector<std::string> before = bench.list();
     const Outcome empty = run_program(bench.batch({"--dry-run", "--format", "csv"}));
@@ -392,7 +392,7 @@ TEST_CASE("batch: directories and several files run, each study under its name")
     CHECK(holds(twice.err, "both called 'a'"));
 }
 
-TEST_CASE("batch: contradictory options are refused with exit code 2") {
+TEST_CASE("batch: contradictory options are refused with exit code 2", "[memory]") {
     const StudyBench bench(2);
     const std::vector<std::vector<std::string>> wrong{{"--jobs", "0"},
                                                       {"--jobs", "-1"},
@@ -425,7 +425,7 @@ TEST_CASE("batch: contradictory options are refused with exit code 2") {
     CHECK_FALSE(fs::exists(bench / "out"));
 }
 
-TEST_CASE("batch: a terminal gets one line of progress") {
+TEST_CASE("batch: a terminal gets one line of progress", "[memory]") {
     const StudyBench bench(30);
     Invocation batch = bench.batch({"--jobs", "2"});
     batch.err = Stderr::terminal;

@@ -63,7 +63,7 @@ TEST_CASE("calibrate: the last lines of the output can be pasted, and reproduce 
           Approx(ring_s(2, 1e6, TableBench::bandwidth_Bps, TableBench::latency_s)).epsilon(1e-6));
 }
 
-TEST_CASE("calibrate: CSV has a line for each parameter") {
+TEST_CASE("calibrate: CSV has a line for each parameter", "[memory]") {
     const TableBench bench;
     bench.table({{2, 8'000'000}});
     const Outcome outcome =
@@ -86,8 +86,8 @@ TEST_CASE("calibrate: parameters that measurements do not determine are not repo
                "not determined: fewer rows than parameters"));
 }
 
-TEST_CASE(
-    "calibrate: measurements may be in the scenario or in a file, and rows outside the calibration are predicted") {
+TEST_CASE("calibrate: measurements may be in the scenario or in a file, and rows outside the calibration are predicted",
+          "[memory]") {
     const RingBench bench;
     const std::string rows = RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000'000, false, 1 / 1.1);
     bench.scenario(RingBench::series(rows), RingBench::bandwidth);
@@ -102,7 +102,7 @@ TEST_CASE(
     CHECK(beside.at("parameters").at(0) == inside.at("parameters").at(0));
 }
 
-TEST_CASE("calibrate: invalid input is refused at its place") {
+TEST_CASE("calibrate: invalid input is refused at its place", "[memory]") {
     const TableBench bench;
     bench.table({{2, 8'000'000}});
     const auto refused = [&](const std::vector<std::string>& more, const std::string& message) {
@@ -123,7 +123,7 @@ TEST_CASE("calibrate: invalid input is refused at its place") {
     CHECK(run_in(bench, {"calibrate"}).status == 2);
 }
 
-TEST_CASE("calibrate: Ctrl-C ends it and all processes that it has started") {
+TEST_CASE("calibrate: Ctrl-C ends it and all processes that it has started", "[memory]") {
     const RingBench bench;
     std::string text{long_scenario};
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);
@@ -138,7 +138,8 @@ TEST_CASE("calibrate: Ctrl-C ends it and all processes that it has started") {
     CHECK_FALSE(outcome.left_behind);
 }
 
-TEST_CASE("calibrate: an interruption shows the best values so far, and without a terminal lines show the progress") {
+TEST_CASE("calibrate: an interruption shows the best values so far, and without a terminal lines show the progress",
+          "[memory]") {
     const RingBench bench;
     std::string text{long_scenario};
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);

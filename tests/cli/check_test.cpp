@@ -87,7 +87,7 @@ TEST_CASE("every scenario with expectations meets them") {
     }
 }
 
-TEST_CASE("check: numbers, ratios and bounds are compared with the arithmetic") {
+TEST_CASE("check: numbers, ratios and bounds are compared with the arithmetic", "[memory]") {
     const Bench bench;
     bench.scenario(curves,
                    item("variant: ring, field: completion_time_s, bytes: 4000 B, value: 18e-6, tolerance: 1e-12") +
@@ -140,7 +140,7 @@ TEST_CASE("check: a missed expectation prints FAILED, exits with 1, and results 
     CHECK(checked == json::parse(run_in(bench, {"run", "scenario.yaml", "--format", "json"}).out));
 }
 
-TEST_CASE("check: a field that is null or divided by zero meets no expectation") {
+TEST_CASE("check: a field that is null or divided by zero meets no expectation", "[memory]") {
     const Bench bench;
     bench.scenario(alone, item("variant: base, field: messages, value: 0, tolerance: 0") +
                               item("variant: base, over: base, field: messages, least: 0") +
@@ -155,7 +155,7 @@ TEST_CASE("check: a field that is null or divided by zero meets no expectation")
     CHECK(bench.check().status == 1);
 }
 
-TEST_CASE("check: fields in mappings and lists are found by their paths") {
+TEST_CASE("check: fields in mappings and lists are found by their paths", "[memory]") {
     const Bench bench;
     bench.scenario(tiny_scenario, item("variant: ring, field: closed_form.iteration_time_s, least: 0") +
                                       item("variant: ring, field: links.0.utilisation, least: 0, most: 1") +
@@ -167,7 +167,7 @@ TEST_CASE("check: fields in mappings and lists are found by their paths") {
     CHECK(checks.at(2).at("ok") == true);  // exchanging afterwards is never faster
 }
 
-TEST_CASE("check: a text in a field that may be empty is an error when it is found") {
+TEST_CASE("check: a text in a field that may be empty is an error when it is found", "[memory]") {
     const Bench bench;
     bench.scenario(tiny_scenario, item("variant: ring, field: algorithm, least: 0"));
     const Outcome outcome = bench.check();

@@ -52,7 +52,7 @@ std::uint64_t larger_share(std::uint64_t bytes, std::uint64_t parts) {
 
 }  // namespace
 
-TEST_CASE("collective: JSON is one object with the documented fields") {
+TEST_CASE("collective: JSON is one object with the documented fields", "[memory]") {
     const json answer = ask(question("ring", 4, 1000));
     std::set<std::string> keys;
     for (const auto& [key, value] : answer.items()) keys.insert(key);
@@ -134,7 +134,7 @@ TEST_CASE("collective: s servers take 2(α + Nβ⌈S/s⌉) if the buffer divides
     CHECK(answer["bytes_sent"] == 2 * ranks * bytes);
 }
 
-TEST_CASE("collective: one rank sends nothing, and has no bandwidth") {
+TEST_CASE("collective: one rank sends nothing, and has no bandwidth", "[memory]") {
     for (const char* algorithm : {"ring", "parameter-server"}) {
         const json answer = ask(question(algorithm, 1, 1000));
         CHECK(answer["completion_time_s"] == 0);
@@ -146,7 +146,7 @@ TEST_CASE("collective: one rank sends nothing, and has no bandwidth") {
     }
 }
 
-TEST_CASE("collective: an empty buffer still sends its messages") {
+TEST_CASE("collective: an empty buffer still sends its messages", "[memory]") {
     const json answer = ask(question("ring", 4, 0));
     CHECK(answer["bytes"] == 0);
     CHECK(answer["messages"] == 24);
@@ -168,7 +168,7 @@ TEST_CASE("collective: sizes are read with their units") {
     }
 }
 
-TEST_CASE("collective: CSV and table have the same numbers, and --out writes all formats") {
+TEST_CASE("collective: CSV and table have the same numbers, and --out writes all formats", "[memory]") {
     const TempDir directory;
     std::vector<std::string> arguments = question("ring", 4, 1000);
     const json answer = ask(arguments);
@@ -231,7 +231,7 @@ TEST_CASE("collective: SimGrid's own network models can be chosen") {
     }
 }
 
-TEST_CASE("collective: the same command prints the same bytes") {
+TEST_CASE("collective: the same command prints the same bytes", "[memory]") {
     CHECK(ask(question("ring", 33, 999'999)).dump() == ask(question("ring", 33, 999'999)).dump());
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("collective: gossip with changing peers is the mean over rounds, and -
     CHECK(answer["notes"][0].get<std::string>().find("means over 5 rounds") != std::string::npos);
 }
 
-TEST_CASE("collective: a round that does not exist or has no effect is an error with a hint") {
+TEST_CASE("collective: a round that does not exist or has no effect is an error with a hint", "[memory]") {
     const auto refused = [](std::vector<std::string> more, const std::string& message, const std::string& hint) {
         std::vector<std::string> arguments{"collective", "--platform", shipped("platforms/p100-25g.yaml"),
                                            "--ranks",    "32",         "--bytes",

@@ -33,7 +33,7 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 
 }  // namespace
 
-TEST_CASE("cost: a training costs its nodes and its time, servers' nodes included") {
+TEST_CASE("cost: a training costs its nodes and its time, servers' nodes included", "[memory]") {
     const Tiny tiny;
     const json results = json::parse(tiny.answer(run + priced + as_json))["results"];
     for (const auto& [number, nodes] : {std::pair{0, 4}, std::pair{1, 4}, std::pair{2, 6}}) {
@@ -81,7 +81,7 @@ TEST_CASE("cost: an exchange alone has a cost for each size") {
     CHECK(tiny.answer(collective + one + priced).find("\ncost") != std::string::npos);
 }
 
-TEST_CASE("cost: CSV has the same costs, and a price is a number of at least zero") {
+TEST_CASE("cost: CSV has the same costs, and a price is a number of at least zero", "[memory]") {
     const Tiny tiny;
     const std::string csv = tiny.answer(run + priced + std::vector<std::string>{"--format", "csv"});
     CHECK(csv.find(",nodes,samples,device_time_s,cost,cost_per_million_samples,") != std::string::npos);

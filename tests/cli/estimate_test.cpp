@@ -60,7 +60,7 @@ TEST_CASE("estimate: rings of many ranks that are folded are simulated") {
     CHECK(ring.status == 0);
 }
 
-TEST_CASE("estimate: with averaged latencies only the ranks that stand for others count") {
+TEST_CASE("estimate: with averaged latencies only the ranks that stand for others count", "[memory]") {
     const TinyFiles files;
     const auto simulation = [&](const std::string& fidelity) {
         const std::vector<std::string> dry{
@@ -90,7 +90,7 @@ TEST_CASE("estimate: with averaged latencies only the ranks that stand for other
     CHECK(averaged["wall_time_s"] < folded["wall_time_s"]);
 }
 
-TEST_CASE("estimate: a dry run estimates messages, memory and time, and refuses nothing") {
+TEST_CASE("estimate: a dry run estimates messages, memory and time, and refuses nothing", "[memory]") {
     const TinyFiles files;
     const Outcome table = run_in(files, collective("1000", {"--dry-run"}));
     CHECK(table.status == 0);

@@ -91,14 +91,14 @@ TEST_CASE("tables: the README shows how the output of the default scenario begin
     CHECK(run_program({.arguments = {"run", shipped("scenarios/zhang-2021.yaml")}}).out.starts_with(sample + "\n"));
 }
 
-TEST_CASE("tables: what all variants share is told once, and a single variant is a list") {
+TEST_CASE("tables: what all variants share is told once, and a single variant is a list", "[memory]") {
     const TinyFiles tiny;
     CHECK(holds(run_in(tiny, run({})).out, "model two-layers, ranks 4, scaling weak"));
     const std::string one = run_in(tiny, run({"--variant", "later"})).out;
     CHECK(holds(one, "\nvariant        later\nmodel          two-layers\nranks          4\niteration "));
 }
 
-TEST_CASE("tables: --columns chooses any field, and a misspelt one is a usage error with a suggestion") {
+TEST_CASE("tables: --columns chooses any field, and a misspelt one is a usage error with a suggestion", "[memory]") {
     const TinyFiles tiny;
     const Outcome chosen = run_in(tiny, run({"--columns", "ranks,iteration_time,busiest link,gradient_bytes"}));
     CHECK(chosen.status == 0);
@@ -135,7 +135,7 @@ TEST_CASE("run: --variant simulates only the variants that it names") {
     CHECK_FALSE(holds(read_file(tiny.path() / "r.html"), "Not simulated"));
 }
 
-TEST_CASE("run: --variant leaves out the expectations of the others") {
+TEST_CASE("run: --variant leaves out the expectations of the others", "[memory]") {
     const TinyFiles tiny;
     tiny.write("expect.yaml", std::string(tiny_scenario) +
                                   "expect:\n"
@@ -147,7 +147,7 @@ TEST_CASE("run: --variant leaves out the expectations of the others") {
     CHECK(one.err == "note: 1 of 2 expectations are skipped: --set or --variant removes their variant or size\n");
 }
 
-TEST_CASE("dry run: a reason is told once, and variants that are planned alike together") {
+TEST_CASE("dry run: a reason is told once, and variants that are planned alike together", "[memory]") {
     const TinyFiles tiny;
     tiny.write("same.yaml", std::string(tiny_scenario) + "  twin: {}\n");
     const std::string text = run_in(tiny, {"run", "same.yaml", "--dry-run"}).out;
@@ -157,7 +157,7 @@ TEST_CASE("dry run: a reason is told once, and variants that are planned alike t
     CHECK(text.find(reason) == text.rfind(reason));
 }
 
-TEST_CASE("run: --timing counts from the program's start, and its durations add up") {
+TEST_CASE("run: --timing counts from the program's start, and its durations add up", "[memory]") {
     const TinyFiles tiny;
     const Outcome outcome = run_in(tiny, run({"--timing"}));
     REQUIRE(outcome.status == 0);
@@ -197,7 +197,7 @@ TEST_CASE("topology: a terminal shows a step that takes more than a second, and 
     }
 }
 
-TEST_CASE("misspelt options and words get a suggestion") {
+TEST_CASE("misspelt options and words get a suggestion", "[memory]") {
     const TinyFiles tiny;
     const auto error_of = [&](const std::vector<std::string>& arguments) {
         const Outcome outcome = run_in(tiny, arguments);
@@ -214,7 +214,7 @@ TEST_CASE("misspelt options and words get a suggestion") {
     CHECK(holds(error_of({"topology", "ring", "--format", "svgg"}), "did you mean 'svg'?"));
 }
 
-TEST_CASE("help: `help VERB` is `VERB --help`") {
+TEST_CASE("help: `help VERB` is `VERB --help`", "[memory]") {
     const auto out = [](std::vector<std::string> arguments) {
         const Outcome outcome = run_program({.arguments = std::move(arguments)});
         CHECK(outcome.status == 0);
@@ -229,7 +229,7 @@ TEST_CASE("help: `help VERB` is `VERB --help`") {
     CHECK(holds(unknown.err, "did you mean 'run'?"));
 }
 
-TEST_CASE("topology: shapes that need a key say what they assume, or how to give it") {
+TEST_CASE("topology: shapes that need a key say what they assume, or how to give it", "[memory]") {
     const TempDir directory;
     for (const char* shape : {"rails", "hierarchical"}) {
         const Outcome outcome = run_in(directory, {"topology", shape, "--format", "json"});
@@ -244,7 +244,7 @@ TEST_CASE("topology: shapes that need a key say what they assume, or how to give
     CHECK(run_in(directory, {"topology", "graph", "--set", "edges=[{from: a, to: b}, {from: b, to: c}]"}).status == 0);
 }
 
-TEST_CASE("results: --report prints rows only if a format is asked for, and headings have no units") {
+TEST_CASE("results: --report prints rows only if a format is asked for, and headings have no units", "[memory]") {
     const StudyBench bench(3);
     REQUIRE(run_program(bench.batch()).status == 0);
     const Outcome quiet = run_in(bench, {"results", "out", "--report", "a.html"});
@@ -257,12 +257,12 @@ TEST_CASE("results: --report prints rows only if a format is asked for, and head
     CHECK(holds(run_in(bench, {"results", "out", "--format", "csv"}).out, "completion_time_s"));
 }
 
-TEST_CASE("help: options after a verb do not matter") {
+TEST_CASE("help: options after a verb do not matter", "[memory]") {
     CHECK(run_program({.arguments = {"help", "run", "--format"}}).out ==
           run_program({.arguments = {"run", "--help"}}).out);
 }
 
-TEST_CASE("run: a report that cannot be written is an error before anything is simulated") {
+TEST_CASE("run: a report that cannot be written is an error before anything is simulated", "[memory]") {
     const TinyFiles tiny;
     const Outcome outcome = run_in(tiny, run({"--report", "."}));
     CHECK(outcome.status == 4);
@@ -270,7 +270,7 @@ TEST_CASE("run: a report that cannot be written is an error before anything is s
     CHECK(holds(outcome.err, "directory"));
 }
 
-TEST_CASE("topology: a shape that has more hosts than were asked for says so") {
+TEST_CASE("topology: a shape that has more hosts than were asked for says so", "[memory]") {
     const Outcome fat = run_program({.arguments = {"topology", "fat-tree", "--set", "hosts=20", "--format", "json"}});
     CHECK(fat.status == 0);
     CHECK(nlohmann::json::parse(fat.out)["hosts"] > 20);

@@ -94,7 +94,7 @@ TEST_CASE("explain: the text says why there is no closed form, and small shares 
           "  closed form of the iteration: none for a parameter server, except with `schedule: fifo`\n");
 }
 
-TEST_CASE("explain: invalid requests are refused with a hint") {
+TEST_CASE("explain: invalid requests are refused with a hint", "[memory]") {
     const TinyFiles tiny;
     const auto refused = [&](const std::vector<std::string>& more, int status, const std::string& words) {
         std::vector<std::string> arguments{"explain", "scenario.yaml"};

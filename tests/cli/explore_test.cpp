@@ -101,7 +101,8 @@ TEST_CASE("explore: all points are simulated and ranked, and the best equals a r
     CHECK(shares <= Approx(1));
 }
 
-TEST_CASE("explore: points with batches per rank compare by the sample, so that more ranks are on the front") {
+TEST_CASE("explore: points with batches per rank compare by the sample, so that more ranks are on the front",
+          "[memory]") {
     const TempDir directory;
     std::string each = training;
     each.replace(each.find("batch: 64"), 9, "batch_per_rank: 4096");
@@ -158,7 +159,7 @@ TEST_CASE("explore: finished runs of a batch are not repeated, and the answers s
     CHECK(explored(directory, {"--objective", "iteration_time_s", "--out", "two"}) == after_batch);
 }
 
-TEST_CASE("explore: points outside the constraints are counted and not ranked") {
+TEST_CASE("explore: points outside the constraints are counted and not ranked", "[memory]") {
     const Bench directory;
     const Json some = explored(directory, {"--objective", "iteration_time_s", "--constraint", "ranks <= 2",
                                            "--constraint", "bandwidth > '5 Gbps'"});
@@ -170,7 +171,7 @@ TEST_CASE("explore: points outside the constraints are counted and not ranked") 
     CHECK(none.err.find("no point can be ranked") != std::string::npos);
 }
 
-TEST_CASE("explore: the study's own question holds unless the command line overrides it") {
+TEST_CASE("explore: the study's own question holds unless the command line overrides it", "[memory]") {
     const Bench directory("question: {objective: 'max:iteration_time_s', top: 3}\n");
     const Json worst = explored(directory, {});
     CHECK(worst.at("direction") == "most");
@@ -180,7 +181,7 @@ TEST_CASE("explore: the study's own question holds unless the command line overr
     CHECK(best.at("ranked").at(11) == worst.at("ranked").at(0));
 }
 
-TEST_CASE("explore: invalid questions are refused with a hint") {
+TEST_CASE("explore: invalid questions are refused with a hint", "[memory]") {
     const Bench directory;
     const Outcome nothing = explore(directory, {});
     CHECK(nothing.status == 3);
@@ -192,7 +193,7 @@ TEST_CASE("explore: invalid questions are refused with a hint") {
     CHECK(explore(directory, {"--objective", "iteration_time_s", "--budget", "0"}).status == 2);
 }
 
-TEST_CASE("explore: points that do not fit are skipped, and counted by reason") {
+TEST_CASE("explore: points that do not fit are skipped, and counted by reason", "[memory]") {
     const Bench directory;
     const std::vector<std::string> arguments{"--objective", "iteration_time_s", "--set",
                                              "axes.training.ranks=[2, 16, 32]"};
@@ -216,7 +217,7 @@ TEST_CASE("explore: points that do not fit are skipped, and counted by reason") 
     CHECK(none.err.find("3 of 3 points do not fit") != std::string::npos);
 }
 
-TEST_CASE("explore: points that need more memory than a device has are counted by that reason") {
+TEST_CASE("explore: points that need more memory than a device has are counted by that reason", "[memory]") {
     const Bench directory;
     // 4 MB of weights, the same of gradients, and more: 1 MB is too little for any, and each needs another amount.
     const Outcome outcome = explore(directory, {"--objective", "iteration_time_s", "--set",
@@ -230,7 +231,8 @@ TEST_CASE("explore: points that need more memory than a device has are counted b
     CHECK(found.at("not_ranked")[0].at("reason").get<std::string>().rfind("it needs ", 0) == 0);
 }
 
-TEST_CASE("explore: axes that vary together are named, and shares are of the points within the constraints") {
+TEST_CASE("explore: axes that vary together are named, and shares are of the points within the constraints",
+          "[memory]") {
     const Bench directory;
     // Ranks and bandwidth on a diagonal: the exclusion leaves one bandwidth for each number of ranks.
     const Json tied = explored(directory, {"--objective", "iteration_time_s", "--set",

@@ -93,7 +93,7 @@ TEST_CASE("fidelity: each variant of a training has its own") {
     CHECK(!holds(table, "\nring: folded: "));
 }
 
-TEST_CASE("fidelity: a sweep reports it for all sizes together") {
+TEST_CASE("fidelity: a sweep reports it for all sizes together", "[memory]") {
     const Bench bench;
     bench.write("curve.yaml",
                 "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 8, fidelity: folded, sweep: "
@@ -105,7 +105,7 @@ TEST_CASE("fidelity: a sweep reports it for all sizes together") {
     CHECK(holds(bench.output({"run", "curve.yaml"}), "\nfolded: "));
 }
 
-TEST_CASE("fidelity: auto reports its choice") {
+TEST_CASE("fidelity: auto reports its choice", "[memory]") {
     const Bench bench;
     const std::string few = bench.output(collective({"--fidelity", "auto"}));
     CHECK(holds(few, "folded: nothing (fidelity: auto, because 112 messages are not more than 1000000)"));
@@ -124,7 +124,7 @@ TEST_CASE("fidelity: auto reports its choice") {
     CHECK(bench.answer(collective({"--dry-run"}))["dry_run"][0]["fidelity"] == "message");
 }
 
-TEST_CASE("fidelity: averaged latencies are reported, and no bound on the error") {
+TEST_CASE("fidelity: averaged latencies are reported, and no bound on the error", "[memory]") {
     const Bench bench;
     const std::vector<std::string> averaged = run(
         {"--variant", "ring", "--set", "training.fidelity=averaged", "--set", "training.ranks=6", "--set",
@@ -143,7 +143,7 @@ TEST_CASE("fidelity: averaged latencies are reported, and no bound on the error"
     CHECK(bench.answer(folded)["results"][0]["folding_error_s"].is_number());
 }
 
-TEST_CASE("fidelity: adaptive routes exclude folding only if some route has an alternative") {
+TEST_CASE("fidelity: adaptive routes exclude folding only if some route has an alternative", "[memory]") {
     const Bench bench;
     const std::vector<std::string> adaptive{"--fidelity", "folded", "--set",
                                             "platform.routing.policy=adaptive-at-start"};
@@ -167,7 +167,7 @@ TEST_CASE("fidelity: recording every message disables folding, and the output sa
     for (const json& result : traced) check_counts(result, "message");
 }
 
-TEST_CASE("fidelity: it can be an axis of a study, and is part of a run's identity") {
+TEST_CASE("fidelity: it can be an axis of a study, and is part of a run's identity", "[memory]") {
     const Bench bench;
     bench.write("exchange.yaml", small_exchange);
     bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.fidelity: [message, folded, auto]\n");
@@ -182,7 +182,7 @@ TEST_CASE("fidelity: it can be an axis of a study, and is part of a run's identi
     for (const json& row : rows) CHECK(row["messages"] == row["messages_simulated + messages_folded"]);
 }
 
-TEST_CASE("fidelity: folded is refused on a platform of SimGrid's format, auto is not") {
+TEST_CASE("fidelity: folded is refused on a platform of SimGrid's format, auto is not", "[memory]") {
     const Bench bench;
     bench.write("two.xml", R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -206,8 +206,8 @@ TEST_CASE("fidelity: folded is refused on a platform of SimGrid's format, auto i
     CHECK(holds(automatic.out, "(fidelity: auto, because links of a SimGrid platform file may change with time)"));
 }
 
-TEST_CASE(
-    "fidelity: replicas of which one gets ahead of the other, until they meet on a link, are not taken as steady") {
+TEST_CASE("fidelity: replicas of which one gets ahead of the other, until they meet on a link, are not taken as steady",
+          "[memory]") {
     // Each micro-batch takes ranks 0 and 2 8.123 ms and, with the slower rank, 1 and 3 8.139 ms. Their exchanges share
     // the ring's links, which only the sixth micro-batch shows.
     Bench bench;

@@ -63,7 +63,8 @@ constexpr const char* products =
 
 }  // namespace
 
-TEST_CASE("grid: auto: every factorisation is a choice, and the shortest iteration of each variant is the best") {
+TEST_CASE("grid: auto: every factorisation is a choice, and the shortest iteration of each variant is the best",
+          "[memory]") {
     const json results = json::parse(on_8_ranks("json").out).at("results");
     REQUIRE(results.size() == 6 * 4);
     std::map<std::string, double> shortest, best;
@@ -110,7 +111,7 @@ TEST_CASE("grid: auto: the table marks the best and explains the mark, and CSV h
     CHECK(holds(csv, ",2,4,1,1,1,1,,1,none,false,,all-8,false,"));
 }
 
-TEST_CASE("grid: auto: expectations may refer to its choices, and an unknown choice is reported") {
+TEST_CASE("grid: auto: expectations may refer to its choices, and an unknown choice is reported", "[memory]") {
     const TempDir directory;
     CHECK(run_program({.arguments = {"check", gholami}}).status == 0);
     std::string text = read_file(gholami);
@@ -126,7 +127,7 @@ TEST_CASE("grid: auto: expectations may refer to its choices, and an unknown cho
     CHECK(holds(outcome.err, "did you mean 'all-8 8x1'?"));
 }
 
-TEST_CASE("results say how the model is split") {
+TEST_CASE("results say how the model is split", "[memory]") {
     const Split split;
     const std::string training = "ranks: 8, batch_per_rank: 8, iterations: 1";
     const auto results = split.results("alexnet-nogroup", training, products);
@@ -188,7 +189,8 @@ TEST_CASE("a grid of one row is data parallelism, and a grid of one column is mo
     }
 }
 
-TEST_CASE("gholami-2018-efficiency: fewer columns compute faster, and that alone makes the best grid interior") {
+TEST_CASE("gholami-2018-efficiency: fewer columns compute faster, and that alone makes the best grid interior",
+          "[memory]") {
     // Four layers of 12288 x 12288 on eight A100s: 11 products of a micro-batch of 192·Pr samples, 12288/Pr outputs.
     // Fractions of 312 Tflops: LLMCompass measured 193 and 242.7 Tflops with 128 and 256 rows, Azure 250.8 with 6144.
     const auto between = [](double x, double from, double part, double to, double end) {

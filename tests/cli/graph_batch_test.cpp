@@ -92,7 +92,7 @@ TEST_CASE("graph files: a fabric in a DOT or GraphML file works in batches, shar
     CHECK(rings.in("", {"explore", "in/study.yaml", "--out", "out", "--objective", "completion_time_s"}).status == 0);
 }
 
-TEST_CASE("graph files: what a fabric lacks is said at its place") {
+TEST_CASE("graph files: what a fabric lacks is said at its place", "[memory]") {
     const Rings rings;
     rings.write("in/study.yaml", "base: base.yaml\naxes:\n  platform.fabric: [wire.dot, wire.graphml]\n");
     const Outcome outcome = rings.in("", {"batch", "in/study.yaml", "--out", "out"});

@@ -52,7 +52,7 @@ void each_key(const json& schema, const std::string& before, const Visit& visit)
 
 }  // namespace
 
-TEST_CASE("help: options of `collective` are described as the scenario's keys") {
+TEST_CASE("help: options of `collective` are described as the scenario's keys", "[memory]") {
     const json scenario = json::parse(read_file(shipped("scenarios/schema.json")))["properties"];
     const std::string help = help_of("collective");
     for (const auto& [key, property] : scenario["collective"]["properties"].items()) {
@@ -71,7 +71,7 @@ TEST_CASE("help: options of `collective` are described as the scenario's keys") 
     CHECK(help.find("  Seed of `placement: random` (default: 1)\n") != help.npos);
 }
 
-TEST_CASE("help: options of `explore` and `workload` are described as the keys") {
+TEST_CASE("help: options of `explore` and `workload` are described as the keys", "[memory]") {
     const json study = json::parse(read_file(shipped("scenarios/studies/schema.json")))["properties"];
     const std::string explore = help_of("explore"), workload = help_of("workload");
     for (const char* key : {"objective", "constraints", "budget", "top"}) {
@@ -83,7 +83,7 @@ TEST_CASE("help: options of `explore` and `workload` are described as the keys")
     CHECK((explore + workload).find("{key") == std::string::npos);
 }
 
-TEST_CASE("help: --seed names all keys that say that they depend on it") {
+TEST_CASE("help: --seed names all keys that say that they depend on it", "[memory]") {
     const json schema = json::parse(read_file(shipped("scenarios/schema.json")));
     int keys = 0;
     const std::string help = help_of("run");

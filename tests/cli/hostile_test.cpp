@@ -42,7 +42,7 @@ void check_refused(const TempDir& folder, const std::string& because) {
 
 }  // namespace
 
-TEST_CASE("hostile: a library in place of a platform is not loaded") {
+TEST_CASE("hostile: a library in place of a platform is not loaded", "[memory]") {
     const TempDir folder;
     folder.write("evil.c",
                  "#include <stdio.h>\n__attribute__((constructor)) static void run(void) { FILE* f = "
@@ -141,7 +141,7 @@ TEST_CASE("hostile: wires that no machine has are refused in every format") {
     }
 }
 
-TEST_CASE("hostile: files that a platform names are read beside it, and are regular files") {
+TEST_CASE("hostile: files that a platform names are read beside it, and are regular files", "[memory]") {
     const TempDir folder;
     fs::create_directories(folder / "deep");
     folder.write("platform.yaml", "simgrid_xml: deep/p.xml\n");
@@ -155,7 +155,7 @@ TEST_CASE("hostile: files that a platform names are read beside it, and are regu
     check_refused(folder, "trace.txt");
 }
 
-TEST_CASE("hostile: traces that never end, or say what no machine does, are refused at their places") {
+TEST_CASE("hostile: traces that never end, or say what no machine does, are refused at their places", "[memory]") {
     const TempDir folder;
     folder.write("platform.yaml", "simgrid_xml: deep/p.xml\n");
     folder.write("deep/p.xml", two_hosts(good_link + " bandwidth_file='t.txt'"));
@@ -182,7 +182,7 @@ TEST_CASE("hostile: traces that never end, or say what no machine does, are refu
     check_refused(folder, "the element 'trace' is not allowed");
 }
 
-TEST_CASE("hostile: traces change what they are attached to") {
+TEST_CASE("hostile: traces change what they are attached to", "[memory]") {
     const TempDir folder;
     folder.write("platform.yaml", "simgrid_xml: p.xml\n");
     folder.write("t.txt", "0 500000000\n");
@@ -230,7 +230,7 @@ TEST_CASE("hostile: a changed trace is another run, and the directory is not") {
     CHECK_FALSE(done_before(run_in(folder, {"batch", "in/study.yaml", "--out", "out"})));
 }
 
-TEST_CASE("hostile: names neither act on the terminal nor break SVG, CSV or spreadsheets") {
+TEST_CASE("hostile: names neither act on the terminal nor break SVG, CSV or spreadsheets", "[memory]") {
     const TempDir folder;
     folder.write(
         "graph.graphml",
@@ -257,7 +257,7 @@ TEST_CASE("hostile: names neither act on the terminal nor break SVG, CSV or spre
     CHECK_THAT(table.out + table.err, !ContainsSubstring("\xe2\x80\xae") && ContainsSubstring("?z"));
 }
 
-TEST_CASE("hostile: data formats keep names, and escape what does not show") {
+TEST_CASE("hostile: data formats keep names, and escape what does not show", "[memory]") {
     const TempDir folder;
     const std::string left =
                           "a\xe2\x80\x8e"
@@ -289,7 +289,7 @@ TEST_CASE("hostile: data formats keep names, and escape what does not show") {
     }
 }
 
-TEST_CASE("hostile: help on a full device is an output error, and negative limits are refused") {
+TEST_CASE("hostile: help on a full device is an output error, and negative limits are refused", "[memory]") {
     for (const std::vector<std::string>& arguments :
          {std::vector<std::string>{"--help"}, {"run", "--help"}, {"--version"}}) {
         const Outcome outcome = run_program({.arguments = arguments, .out = Stdout::full});
@@ -303,7 +303,7 @@ TEST_CASE("hostile: help on a full device is an output error, and negative limit
     CHECK(outcome.status == 2);
 }
 
-TEST_CASE("hostile: a file that is replaced keeps its mode, and orphans of killed programs go") {
+TEST_CASE("hostile: a file that is replaced keeps its mode, and orphans of killed programs go", "[memory]") {
     const TempDir folder;
     const fs::path kept = folder.write("picture.svg", "old"), orphan = folder.write("picture.svg.12345.tmp", "half");
     folder.write("picture.svg.x.tmp", "another's");
@@ -317,7 +317,7 @@ TEST_CASE("hostile: a file that is replaced keeps its mode, and orphans of kille
     CHECK(fs::exists(folder / "picture.svg.x.tmp"));
 }
 
-TEST_CASE("hostile: links and hosts that fail are the file's errors") {
+TEST_CASE("hostile: links and hosts that fail are the file's errors", "[memory]") {
     const TempDir folder;
     folder.write("platform.yaml", "simgrid_xml: p.xml\n");
     folder.write("state.txt", "0 1\n0.0005 0\n");
@@ -339,7 +339,7 @@ TEST_CASE("hostile: links and hosts that fail are the file's errors") {
 #endif
 }
 
-TEST_CASE("hostile: only hosts that exchange messages need routes") {
+TEST_CASE("hostile: only hosts that exchange messages need routes", "[memory]") {
     const TempDir folder;
     const auto ranks = [&](const char* count, const char* model) {
         folder.write("platform.yaml", fmt::format("simgrid_xml: p.xml\nnetwork: {{model: {}}}\n", model));
@@ -393,7 +393,7 @@ TEST_CASE("hostile: hosts have speeds, and routes to others") {
 #endif
 }
 
-TEST_CASE("hostile: SimGrid reads what was checked, whatever characters it is written in") {
+TEST_CASE("hostile: SimGrid reads what was checked, whatever characters it is written in", "[memory]") {
     const TempDir folder;
     folder.write("platform.yaml", "simgrid_xml: p.xml\n");
     // SimGrid takes the lowest byte of a character reference: '-' of 301, 'c' of 355.

@@ -22,7 +22,7 @@ std::string notes(int ranks, int batch) {
 
 }  // namespace
 
-TEST_CASE("left out: a few infeasible grids have a line each, many have a line for each reason") {
+TEST_CASE("left out: a few infeasible grids have a line each, many have a line for each reason", "[memory]") {
     // Of the grids of 64 ranks, those with 64 and 32 columns do not divide 16.
     CHECK(notes(64, 16) ==
           "note: skipped base 1x64: 16 samples cannot be divided into 64 replicas\n"

@@ -103,7 +103,7 @@ const std::string sections =
 
 }  // namespace
 
-TEST_CASE("lesson: without a name all lessons are listed") {
+TEST_CASE("lesson: without a name all lessons are listed", "[memory]") {
     const Outcome list = run_here({"lesson"});
     CHECK(list.status == 0);
     CHECK(list.err.empty());
@@ -200,7 +200,7 @@ TEST_CASE("lesson: it is found by name or number, or given as a handout") {
     CHECK(run_here({"lesson", "1", "--no-pause"}).out == run_here({"lesson", "1"}).out);
 }
 
-TEST_CASE("lesson: a terminal waits for a prediction, and again before the answers to the exercises") {
+TEST_CASE("lesson: a terminal waits for a prediction, and again before the answers to the exercises", "[memory]") {
     Typist typist("1");
     const std::string asked = typist.shown("when you have your prediction ");
     CAPTURE(asked);
@@ -218,7 +218,7 @@ TEST_CASE("lesson: a terminal waits for a prediction, and again before the answe
     CHECK(typist.status() == 0);
 }
 
-TEST_CASE("lesson: unknown names are errors") {
+TEST_CASE("lesson: unknown names are errors", "[memory]") {
     const Outcome typo = run_here({"lesson", "parameter-sever"});
     CHECK(typo.status == 3);
     CHECK(typo.out.empty());
@@ -238,7 +238,7 @@ TEST_CASE("lesson: unknown names are errors") {
     CHECK(holds(nowhere.err, "scenarios/lessons:1:1: error: there are no lessons here\n"));
 }
 
-TEST_CASE("lesson: your own lesson runs, and errors in it are reported") {
+TEST_CASE("lesson: your own lesson runs, and errors in it are reported", "[memory]") {
     const OwnLesson incomplete("# Why?\n## Question\n## Prediction\n");
     const Outcome parts = run_in(incomplete, {"lesson"});
     CHECK(parts.status == 3);

@@ -67,7 +67,7 @@ TEST_CASE("limits: a disk that is full at any moment ends a batch with the reaso
     CHECK(failed >= 6);
 }
 
-TEST_CASE("limits: a directory that is read-only is named with the reason, and can be read") {
+TEST_CASE("limits: a directory that is read-only is named with the reason, and can be read", "[memory]") {
     const StudyBench bench(3);
     REQUIRE(run_program(bench.batch()).status == 0);
     fs::create_directories(bench / "empty");
@@ -124,7 +124,7 @@ TEST_CASE("limits: too few descriptors are no bug of the program") {
 #endif
 }
 
-TEST_CASE("limits: control characters in keys and names are errors at their place") {
+TEST_CASE("limits: control characters in keys and names are errors at their place", "[memory]") {
     const StudyBench bench(2);
     for (const char* axis : {R"("collective.bytes\0x": [1 kB, 2 kB])", R"("platform.\"a\0b\"": [1, 2])",
                              R"("a\0b": [1])", R"("collective.bytes\e[1m": [1 kB])"}) {

@@ -24,7 +24,7 @@ Outcome ask_at(const fs::path& directory, std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE("list: every shipped file is listed with one line that says what it is") {
+TEST_CASE("list: every shipped file is listed with one line that says what it is", "[memory]") {
     const TempDir empty;
     const std::vector<std::pair<std::string, std::vector<std::string>>> lists{
         {"platforms", {"platforms"}},
@@ -65,7 +65,7 @@ TEST_CASE("list: every shipped file is listed with one line that says what it is
     CHECK(ask_at(empty.path(), {"list", "platfroms"}).status == 2);
 }
 
-TEST_CASE("where: a name means a file here, of SYNCLINE_DATA, or of the clone") {
+TEST_CASE("where: a name means a file here, of SYNCLINE_DATA, or of the clone", "[memory]") {
     const TempDir folder;
     const auto where = [&](const std::string& name) { return ask_at(folder.path(), {"where", name}); };
     unsetenv("SYNCLINE_DATA");
@@ -91,7 +91,7 @@ TEST_CASE("where: a name means a file here, of SYNCLINE_DATA, or of the clone") 
     CHECK(where("missing.yaml").status == 3);
 }
 
-TEST_CASE("list: what is no regular file is passed over, and never opened") {
+TEST_CASE("list: what is no regular file is passed over, and never opened", "[memory]") {
     const TempDir folder;
     const std::vector<std::pair<std::string, std::string>> lists{
         {"platforms", "platforms"},         {"workloads", "workloads"},       {"topologies", "topologies"},
@@ -150,7 +150,7 @@ TEST_CASE("list: what is no regular file is passed over, and never opened") {
     }
 }
 
-TEST_CASE("batch: a directory of results may have the study's name") {
+TEST_CASE("batch: a directory of results may have the study's name", "[memory]") {
     const TempDir folder;
     const Outcome dry = ask_at(folder.path(), {"batch", "allreduce", "--dry-run"});
     CHECK(dry.status == 0);
@@ -158,7 +158,7 @@ TEST_CASE("batch: a directory of results may have the study's name") {
     CHECK(ask_at(folder.path(), {"batch", "allreduce", "--dry-run"}).out == dry.out);
 }
 
-TEST_CASE("where: a name of two kinds is told, and --kind chooses") {
+TEST_CASE("where: a name of two kinds is told, and --kind chooses", "[memory]") {
     const TempDir folder;
     folder.write("platforms/net.yaml", "name: net\n");
     folder.write("topologies/net.yaml", "shape: ring\n");

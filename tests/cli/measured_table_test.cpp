@@ -30,7 +30,7 @@ struct Table : RingBench {
 
 }  // namespace
 
-TEST_CASE("measured table: a text to leave out that no row has is reported") {
+TEST_CASE("measured table: a text to leave out that no row has is reported", "[memory]") {
     const Table bench;
     const std::string csv = "GPUs,split,note,time\n4,dev,,20\n8,excluded,,20\n";
     bench.write_table(csv, "", "    leave_out:\n      - {column: split, text: exclded}\n");
@@ -49,13 +49,13 @@ TEST_CASE("measured table: a text to leave out that no row has is reported") {
     CHECK(run_in(bench, {"validate", "ring.yaml", "--list"}).status == 0);
 }
 
-TEST_CASE("measured table: leaving out every row is reported") {
+TEST_CASE("measured table: leaving out every row is reported", "[memory]") {
     const Table bench;
     bench.write_table("GPUs,split,time\n4,dev,20\n8,excluded,20\n", "", "    leave_out: [{column: split}]\n");
     bench.refused({"ring.yaml:12:16: error: every row of the table is left out"});
 }
 
-TEST_CASE("measured table: words have texts, and an unknown one is reported with those that there are") {
+TEST_CASE("measured table: words have texts, and an unknown one is reported with those that there are", "[memory]") {
     const Table bench;
     const auto words = [&](const std::string& list, const std::string& cell) {
         bench.write_table("GPUs,how,time\n4," + cell + ",20\n",
@@ -74,7 +74,7 @@ TEST_CASE("measured table: words have texts, and an unknown one is reported with
     CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 0);
 }
 
-TEST_CASE("measured table: an empty cell is a dash in names and no setting, and a tilde is refused") {
+TEST_CASE("measured table: an empty cell is a dash in names and no setting, and a tilde is refused", "[memory]") {
     const Table bench;
     const std::string size = "      - {column: size, key: collective.bytes, unit: KB}\n";
     bench.write_table("GPUs,size,time\n4,,20\n,8,20\n", size);

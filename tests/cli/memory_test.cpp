@@ -53,7 +53,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("memory: the results say what a device holds, even if its capacity is unknown") {
+TEST_CASE("memory: the results say what a device holds, even if its capacity is unknown", "[memory]") {
     const Bench bench("");
     const Outcome outcome = bench.run({"--format", "json"});
     REQUIRE(outcome.status == 0);
@@ -70,7 +70,7 @@ TEST_CASE("memory: the results say what a device holds, even if its capacity is 
     CHECK(holds(bench.run().out, "  12 MB  "));
 }
 
-TEST_CASE("memory: every variant that does not fit is named with its numbers, and nothing is simulated") {
+TEST_CASE("memory: every variant that does not fit is named with its numbers, and nothing is simulated", "[memory]") {
     const Bench bench("15999999 B");
     const Outcome outcome = bench.run();
     CHECK(outcome.status == 3);
@@ -111,7 +111,7 @@ TEST_CASE("memory: a plan that fits to the last byte runs, and --allow-oom runs 
     CHECK(timed({"--allow-oom", "--set", "platform.device.memory=1 kB"}) == timed({}));
 }
 
-TEST_CASE("memory: a dry run reports the memory and refuses nothing") {
+TEST_CASE("memory: a dry run reports the memory and refuses nothing", "[memory]") {
     const Bench bench("16 MB");
     const Outcome table = bench.run({"--dry-run"});
     CHECK(table.status == 0);
@@ -134,7 +134,7 @@ TEST_CASE("memory: a dry run reports the memory and refuses nothing") {
     CHECK(alone["dry_run"][0]["memory"].is_null());
 }
 
-TEST_CASE("memory: shipped scenarios fit into a P100's 16 GB, with room for what the model leaves out") {
+TEST_CASE("memory: shipped scenarios fit into a P100's 16 GB, with room for what the model leaves out", "[memory]") {
     const std::string name = GENERATE("zhang-2021", "vgg-16-overlap", "frameworks", "yan-2024", "awan-2019-resnet-50");
     const Outcome outcome =
         run_program({.arguments = {"run", shipped("scenarios/" + name + ".yaml"), "--dry-run", "--format", "json"}});

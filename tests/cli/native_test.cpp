@@ -44,7 +44,7 @@ void check_refused(const Outcome& outcome, const std::string& because) {
 
 }  // namespace
 
-TEST_CASE("native: an exchange and a training run on two hosts") {
+TEST_CASE("native: an exchange and a training run on two hosts", "[memory]") {
     TempDir directory;
     directory.write("two.xml", document(two_hosts));
     const Outcome outcome = collective(directory, "simgrid_xml: two.xml\n");
@@ -95,7 +95,7 @@ TEST_CASE("native: a platform that cannot be loaded is refused") {
             "l");
 }
 
-TEST_CASE("native: hosts that exchange messages need a route between them, and others none") {
+TEST_CASE("native: hosts that exchange messages need a route between them, and others none", "[memory]") {
     TempDir directory;
     directory.write("three.xml", document(R"(<zone id="z" routing="Full">
   <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><host id="c" speed="1Gf"/>
@@ -142,7 +142,7 @@ TEST_CASE("native: hosts that exchange messages need a route between them, and o
               "no route from 'b' to 'a'");
 }
 
-TEST_CASE("native: SimGrid's own fat tree carries an all-to-all at the speed of the hosts' cables") {
+TEST_CASE("native: SimGrid's own fat tree carries an all-to-all at the speed of the hosts' cables", "[memory]") {
     // Each of 16 ranks sends 15/16 of 100 MB to the others at 25 Gb/s: 30 ms, as on our own fat tree.
     TempDir directory;
     directory.write("net.xml",

@@ -53,7 +53,7 @@ TEST_CASE("noise: jitter and stragglers of zero change nothing") {
     CHECK(slow == none);
 }
 
-TEST_CASE("noise: a mean of few iterations is noted, differing iterations are not") {
+TEST_CASE("noise: a mean of few iterations is noted, differing iterations are not", "[memory]") {
     const Tiny tiny;
     const Outcome few = tiny.run({"--set", "training.jitter=50 %"});
     CHECK(few.err.find("note: ring: the mean iteration time with jitter has a standard error of ") !=

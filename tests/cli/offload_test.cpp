@@ -23,7 +23,7 @@ std::vector<std::string> offloaded(std::vector<std::string> options) {
 
 }  // namespace
 
-TEST_CASE("offload: results have the host's bytes, and only with `offload`") {
+TEST_CASE("offload: results have the host's bytes, and only with `offload`", "[memory]") {
     const TinyFiles tiny;
     const json with = json::parse(run_in(tiny, offloaded({"run", "scenario.yaml"})).out)["results"][0];
     CHECK(with["memory"]["optimizer_bytes"] == 0);
@@ -40,7 +40,7 @@ TEST_CASE("offload: results have the host's bytes, and only with `offload`") {
     CHECK(number(with, "iteration_time_s") == Approx(number(without, "iteration_time_s") + added_s).epsilon(1e-6));
 }
 
-TEST_CASE("offload: an explanation has the step's time and that of the copies") {
+TEST_CASE("offload: an explanation has the step's time and that of the copies", "[memory]") {
     const TinyFiles tiny;
     const json e = json::parse(run_in(tiny, offloaded({"explain", "scenario.yaml"})).out)["explanations"][0];
     CHECK(number(e, "optimizer_step_s") == Approx(parameters * 20 / 2e9).epsilon(1e-6));
@@ -48,7 +48,7 @@ TEST_CASE("offload: an explanation has the step's time and that of the copies") 
     CHECK(number(e["theory"], "closed_form_s") == Approx(number(e, "iteration_time_s")).epsilon(1e-6));
 }
 
-TEST_CASE("offload: an error says which keys of the platform are missing") {
+TEST_CASE("offload: an error says which keys of the platform are missing", "[memory]") {
     const TinyFiles tiny;
     const Outcome outcome = run_in(tiny, {"run", "scenario.yaml", "--set", "training.offload=gradients"});
     CHECK(outcome.status != 0);

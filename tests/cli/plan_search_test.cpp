@@ -68,7 +68,7 @@ TEST_CASE("parallelism auto: the results are those of the plan that is found, as
     CHECK(again.err == found.err);
 }
 
-TEST_CASE("parallelism auto: a dry run chooses by the estimates, and `explain` explains the plan") {
+TEST_CASE("parallelism auto: a dry run chooses by the estimates, and `explain` explains the plan", "[memory]") {
     const Text text;
     const Outcome dry = text.run_with({"--dry-run"});
     CAPTURE(dry.err);
@@ -80,7 +80,7 @@ TEST_CASE("parallelism auto: a dry run chooses by the estimates, and `explain` e
     CHECK(contains(explained.err, "`parallelism: auto` considered"));
 }
 
-TEST_CASE("parallelism auto: where nothing fits, the error says what would") {
+TEST_CASE("parallelism auto: where nothing fits, the error says what would", "[memory]") {
     const Text text;
     const Outcome none = text.run_with({"--set", "platform.device.memory=1 MB"});
     CAPTURE(none.err);
@@ -93,7 +93,7 @@ TEST_CASE("parallelism auto: where nothing fits, the error says what would") {
     CHECK(contains(none.err, "but the device has 1 MB"));
 }
 
-TEST_CASE("parallelism auto: it needs a batch and a verb that searches") {
+TEST_CASE("parallelism auto: it needs a batch and a verb that searches", "[memory]") {
     const Text text;
     const Outcome without = text.run_with({"--set", "training.batch=~"});
     CHECK(without.status == 3);

@@ -45,7 +45,7 @@ TEST_CASE("plot draws a batch's results as SVG and PNG") {
     CHECK_THAT(read_file(bench / "a.png"), StartsWith("\x89PNG"));
 }
 
-TEST_CASE("plot reports errors at their place") {
+TEST_CASE("plot reports errors at their place", "[memory]") {
     const PlotBench bench;
     const Outcome unknown = bench.plot({"--x", "bytes", "--y", "completion_tme_s"});
     CHECK(unknown.status == 3);
@@ -73,7 +73,7 @@ TEST_CASE("plot reports errors at their place") {
     CHECK(run_in(bench, {"plot", "nowhere", "--x", "bytes", "--y", "completion_time_s"}).status == 4);
 }
 
-TEST_CASE("without gnuplot, plot says which package to install") {
+TEST_CASE("without gnuplot, plot says which package to install", "[memory]") {
     const PlotBench bench;
     const std::string path = std::getenv("PATH");
     setenv("PATH", bench.path().c_str(), 1);

@@ -65,7 +65,7 @@ TEST_CASE("preset: every verb accepts names in place of files") {
     CHECK(holds(ask(empty.path(), {"lesson"}).out, "parameter-server"));
 }
 
-TEST_CASE("preset: runs have the same identity by name and by path") {
+TEST_CASE("preset: runs have the same identity by name and by path", "[memory]") {
     const TempDir directory;
     const std::string axes = "axes: {platform.device: [k80, v100-sxm2], collective.ranks: [2, 4]}\n";
     const std::string exchange = "collective: {operation: allreduce, bytes: 1 MB}";
@@ -94,7 +94,7 @@ TEST_CASE("preset: runs have the same identity by name and by path") {
     CHECK(holds(shipped_one.err, "500 points"));
 }
 
-TEST_CASE("preset: unknown names are refused with the nearest one") {
+TEST_CASE("preset: unknown names are refused with the nearest one", "[memory]") {
     const auto check = [](const std::vector<std::string>& arguments, const std::string& message,
                           const std::string& hint) {
         const Outcome outcome = ask(SYNCLINE_SOURCE_DIR, arguments);
@@ -120,7 +120,7 @@ TEST_CASE("preset: unknown names are refused with the nearest one") {
           "--transport:1:13: error: 'tpc' is neither a file nor a transport", "did you mean 'tcp'?");
 }
 
-TEST_CASE("preset: an old key is read with one warning and has no other effect") {
+TEST_CASE("preset: an old key is read with one warning and has no other effect", "[memory]") {
     const TempDir directory;
     directory.write("platform.yaml", tiny_platform);
     directory.write("new.yaml", "send_overhead: 1 us\nreduction: {where: host, rate: 5 GBps}\n");
@@ -143,7 +143,7 @@ TEST_CASE("preset: an old key is read with one warning and has no other effect")
     CHECK(check.err == old.err);
 }
 
-TEST_CASE("preset: a key with a dot is in quotes in --set, axes, variants and conditions") {
+TEST_CASE("preset: a key with a dot is in quotes in --set, axes, variants and conditions", "[memory]") {
     const TempDir directory;
     directory.write("platform.yaml", std::string(tiny_platform));
     directory.write("workload.yaml",

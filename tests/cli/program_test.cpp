@@ -40,7 +40,8 @@ private:
 
 }  // namespace
 
-TEST_CASE("children of a program: a sanitizer's helper, which ends without SIGCHLD, is not killed as a worker") {
+TEST_CASE("children of a program: a sanitizer's helper, which ends without SIGCHLD, is not killed as a worker",
+          "[memory]") {
     const Waiting worker(SIGCHLD), helper(0);
     REQUIRE(worker.process() > 0);
     REQUIRE(helper.process() > 0);

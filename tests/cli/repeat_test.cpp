@@ -118,7 +118,7 @@ TEST_CASE("repeat: each grid is simulated as itself with every seed, and the bes
     }
 }
 
-TEST_CASE("repeat: without anything random the variant is simulated once and its quantiles are equal") {
+TEST_CASE("repeat: without anything random the variant is simulated once and its quantiles are equal", "[memory]") {
     const Repeated tiny;
     const Outcome outcome = tiny.run({"--format", "json", "--repeat", "3"});
     REQUIRE(outcome.status == 0);
@@ -134,7 +134,7 @@ TEST_CASE("repeat: without anything random the variant is simulated once and its
     CHECK(placed.err.find("nothing is random") == std::string::npos);
 }
 
-TEST_CASE("repeat: invalid numbers and combinations are refused") {
+TEST_CASE("repeat: invalid numbers and combinations are refused", "[memory]") {
     const Repeated tiny;
     for (const char* number : {"0", "-1", "1.5", "many", "100001"}) {
         const Outcome outcome = tiny.run({"--repeat", number});

@@ -44,7 +44,7 @@ TEST_CASE("run --report writes a page with the printed numbers") {
     CHECK(read_file(files / "b.html") == read_file(files / "pages/a.html"));
 }
 
-TEST_CASE("a report contains a scenario that run accepts, with the same result") {
+TEST_CASE("a report contains a scenario that run accepts, with the same result", "[memory]") {
     const TinyFiles files;
     REQUIRE(run_in(files, {"run", "scenario.yaml", "--set", "training.ranks=2", "--report", "a.html"}).status == 0);
     const Json data = data_of(files / "a.html");
@@ -57,7 +57,7 @@ TEST_CASE("a report contains a scenario that run accepts, with the same result")
     CHECK(result["iteration_time_s"] == data["report"]["results"][2]["iteration_time_s"]);
 }
 
-TEST_CASE("run --scaling simulates powers of two up to the scenario's ranks, as run does") {
+TEST_CASE("run --scaling simulates powers of two up to the scenario's ranks, as run does", "[memory]") {
     const TinyFiles files;
     REQUIRE(run_in(files, {"run", "scenario.yaml", "--set", "training.ranks=6", "--report", "a.html", "--scaling"})
                 .status == 0);
@@ -73,7 +73,7 @@ TEST_CASE("run --scaling simulates powers of two up to the scenario's ranks, as 
         CHECK(data["scaling"][1]["points"][2][field] == results["results"][1][field]);
 }
 
-TEST_CASE("run --scaling skips numbers of ranks that a scenario does not work with, and says so") {
+TEST_CASE("run --scaling skips numbers of ranks that a scenario does not work with, and says so", "[memory]") {
     const TinyFiles files;
     files.write("split.yaml", R"(platform: platform.yaml
 workload: workload.yaml
@@ -87,7 +87,7 @@ training: {ranks: 8, batch_per_rank: 8, parallelism: {grid: {rows: 2, columns: 4
     CHECK(data["scaling"][0]["points"].size() == 1);
 }
 
-TEST_CASE("explain --report writes the printed explanation, what-if included") {
+TEST_CASE("explain --report writes the printed explanation, what-if included", "[memory]") {
     const TinyFiles files;
     const Outcome outcome = run_in(files, {"explain", "scenario.yaml", "--variant", "servers", "--what-if",
                                            "link:fabric x2", "--format", "json", "--report", "a.html"});
@@ -104,7 +104,7 @@ TEST_CASE("explain --report writes the printed explanation, what-if included") {
     CHECK(data["variants"][0]["timeline"]["lanes"].size() > 4);
 }
 
-TEST_CASE("a report of exchanges alone has their curves") {
+TEST_CASE("a report of exchanges alone has their curves", "[memory]") {
     const TinyFiles files;
     files.write("exchange.yaml", R"(platform: platform.yaml
 collective: {operation: allreduce, ranks: 4, algorithm: ring, sweep: {bytes: 1 kB..4 kB}}
@@ -114,7 +114,7 @@ collective: {operation: allreduce, ranks: 4, algorithm: ring, sweep: {bytes: 1 k
     CHECK(data_of(files / "a.html")["report"] == Json::parse(outcome.out));
 }
 
-TEST_CASE("results --report writes the printed points, with readable column names") {
+TEST_CASE("results --report writes the printed points, with readable column names", "[memory]") {
     const StudyBench bench(3);
     REQUIRE(run_program(bench.batch()).status == 0);
     for (const char* format : {"table", "json", "jsonl"}) {
@@ -132,7 +132,7 @@ TEST_CASE("results --report writes the printed points, with readable column name
     }
 }
 
-TEST_CASE("a report that cannot be written is an output error, and --report needs results") {
+TEST_CASE("a report that cannot be written is an output error, and --report needs results", "[memory]") {
     const TinyFiles files;
     const Outcome folder = run_in(files, {"run", "scenario.yaml", "--report", "."});
     CHECK(folder.status == 4);

@@ -97,7 +97,7 @@ TEST_CASE("results: utilisations are fractions of the peak, and a note names mis
           Approx(16 * tokens["throughput_samples_per_s"].get<double>()).epsilon(1e-9));
 }
 
-TEST_CASE("results: an error of a value names its option and is not a bug") {
+TEST_CASE("results: an error of a value names its option and is not a bug", "[memory]") {
     const StudyBench bench(2);
     REQUIRE(run_program(bench.batch()).status == 0);
     for (const char* option : {"--where", "--sort", "--columns"})
@@ -142,7 +142,7 @@ TEST_CASE("results: expressions that would compute for minutes are refused, or t
     CHECK(run_in(bench, {"results", "out", "--columns", sum}).status == 0);
 }
 
-TEST_CASE("results: names of variants are texts, whatever they look like") {
+TEST_CASE("results: names of variants are texts, whatever they look like", "[memory]") {
     const std::vector<std::string> names{"1e5", "100000", "100", "1e2", "007", "true", "null", "0x10", "1 Gbps", "-5"};
     TempDir bench;
     bench.write("platform.yaml", tiny_platform);
@@ -204,7 +204,7 @@ TEST_CASE("results: names of variants are texts, whatever they look like") {
     }
 }
 
-TEST_CASE("results: settings that are flags and texts of results are compared as they are written") {
+TEST_CASE("results: settings that are flags and texts of results are compared as they are written", "[memory]") {
     TempDir bench;
     bench.write("platform.yaml", tiny_platform);
     const std::string layers =

@@ -70,7 +70,7 @@ void check_interrupted(const Outcome& outcome) {
 
 }  // namespace
 
-TEST_CASE("run: JSON is one object with the documented fields") {
+TEST_CASE("run: JSON is one object with the documented fields", "[memory]") {
     const Tiny tiny;
     const Outcome outcome = tiny.run({"--format", "json"});
     REQUIRE(outcome.status == 0);
@@ -147,7 +147,7 @@ TEST_CASE("run: JSON is one object with the documented fields") {
     }
 }
 
-TEST_CASE("run: an algorithm without a closed form has no formula") {
+TEST_CASE("run: an algorithm without a closed form has no formula", "[memory]") {
     const Tiny tiny;
     const json form = tiny.results({"--set", "training.algorithm=nccl-tree", "--variant", "ring"})[0].at("closed_form");
     CHECK(form.at("formula") == "none for trees of nodes with chains inside");
@@ -155,7 +155,7 @@ TEST_CASE("run: an algorithm without a closed form has no formula") {
     CHECK(form.at("iteration_time_s").is_null());
 }
 
-TEST_CASE("run: the numbers of a small scenario follow from arithmetic") {
+TEST_CASE("run: the numbers of a small scenario follow from arithmetic", "[memory]") {
     const Tiny tiny;
     const json results = tiny.results();
     // A layer's kernel has 2 FLOP for each multiply-accumulate of 8 samples. The forward pass is one kernel, the
@@ -198,7 +198,7 @@ TEST_CASE("run: the numbers of a small scenario follow from arithmetic") {
     CHECK(servers["bytes_sent"] == 2 * 4 * 251001 * 4);
 }
 
-TEST_CASE("run: CSV has the same numbers as JSON") {
+TEST_CASE("run: CSV has the same numbers as JSON", "[memory]") {
     const Tiny tiny;
     const json results = tiny.results();
     const Outcome outcome = tiny.run({"--format", "csv"});
@@ -237,7 +237,7 @@ TEST_CASE("run: CSV has the same numbers as JSON") {
     }
 }
 
-TEST_CASE("run: CSV quotes names that need it, and null is an empty field") {
+TEST_CASE("run: CSV quotes names that need it, and null is an empty field", "[memory]") {
     Tiny tiny;
     tiny.write("scenario.yaml",
                "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 1, servers: {count: 3}}\n"
@@ -252,7 +252,7 @@ TEST_CASE("run: CSV quotes names that need it, and null is an empty field") {
     CHECK(holds(tiny.run({"--columns", "closed form"}).out, "\nclosed form  -\n"));
 }
 
-TEST_CASE("run: the table has an aligned line for each variant") {
+TEST_CASE("run: the table has an aligned line for each variant", "[memory]") {
     const Tiny tiny;
     const Outcome outcome = tiny.run();
     REQUIRE(outcome.status == 0);
@@ -290,7 +290,7 @@ TEST_CASE("run: the same input gives the same bytes, whatever the seed and the d
     }
 }
 
-TEST_CASE("run: a scenario without variants has one called base, and without a name it has its file's") {
+TEST_CASE("run: a scenario without variants has one called base, and without a name it has its file's", "[memory]") {
     Tiny tiny;
     tiny.write("my-run.yaml", "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 2}\n");
     const Outcome outcome = run_in(tiny, {"run", "my-run.yaml", "--format", "json"});
@@ -321,7 +321,7 @@ TEST_CASE("run: --set changes every variant, and the last assignment overrides e
     CHECK(replaced.size() == 3);
 }
 
-TEST_CASE("run: a null removes a key, so that its default applies") {
+TEST_CASE("run: a null removes a key, so that its default applies", "[memory]") {
     const Tiny tiny;
     const json plain = tiny.results();
     const json results = tiny.results({"--set", "training.exchange=~"});
@@ -423,7 +423,7 @@ TEST_CASE("run: no number is infinite or NaN, even if nothing happens") {
     }
 }
 
-TEST_CASE("run: the measured iteration is one of several, not the end of the run") {
+TEST_CASE("run: the measured iteration is one of several, not the end of the run", "[memory]") {
     Tiny tiny;
     // Fast ranks begin the next iteration while servers that share nodes with them still answer slow ones: an iteration
     // without a next one is shorter.
@@ -441,7 +441,7 @@ TEST_CASE("run: the measured iteration is one of several, not the end of the run
     CHECK(outcome.err.empty());
 }
 
-TEST_CASE("run: very large numbers give positive results") {
+TEST_CASE("run: very large numbers give positive results", "[memory]") {
     Tiny tiny;
     tiny.write("workload.yaml",
                "name: huge\ninput: [1, 1, 1]\nlayers:\n"
@@ -461,7 +461,7 @@ TEST_CASE("run: very large numbers give positive results") {
     }
 }
 
-TEST_CASE("run: one node, one layer, one rank, two iterations and no latency work") {
+TEST_CASE("run: one node, one layer, one rank, two iterations and no latency work", "[memory]") {
     Tiny tiny;
     tiny.write("workload.yaml",
                "name: one\ninput: [1, 1, 1]\nlayers:\n  - {name: a, kind: custom, parameters: 1, macs: 1000}\n");
@@ -514,7 +514,7 @@ TEST_CASE("collective: SIGINT ends a long exchange at once") {
                                    .signal = Signal{SIGINT, 0.5, To::group}}));
 }
 
-TEST_CASE("run: a killed program leaves no process behind") {
+TEST_CASE("run: a killed program leaves no process behind", "[memory]") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
     const Outcome outcome =
@@ -549,7 +549,7 @@ TEST_CASE("run: a terminal shows the progress of a long run, and then clears it"
     CHECK_FALSE(holds(outcome.err, "\n"));
 }
 
-TEST_CASE("run: a short run shows no progress on a terminal") {
+TEST_CASE("run: a short run shows no progress on a terminal", "[memory]") {
     const Tiny tiny;
     const Outcome outcome =
         run_program({.arguments = {"run", "scenario.yaml"}, .directory = tiny.path(), .err = Stderr::terminal});
@@ -573,7 +573,7 @@ TEST_CASE("run: Ctrl-C on a terminal clears the progress and reports the interru
     CHECK(outcome.err.substr(outcome.err.size() - end.size()) == end);
 }
 
-TEST_CASE("run: a fabric of as many nodes as needed has room for servers that no layer needs") {
+TEST_CASE("run: a fabric of as many nodes as needed has room for servers that no layer needs", "[memory]") {
     const TempDir directory;
     // 5 ranks and 3 servers are a hypercube; 5 ranks, or one server for the only layer, are not.
     directory.write("cube.yaml", R"(

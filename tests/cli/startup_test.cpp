@@ -31,7 +31,7 @@ bool loads_simgrid(const std::vector<std::string>& arguments, int status) {
 
 }  // namespace
 
-TEST_CASE("start-up: a command that simulates nothing does not load SimGrid") {
+TEST_CASE("start-up: a command that simulates nothing does not load SimGrid", "[memory]") {
     CHECK_FALSE(loads_simgrid({"--help"}, 0));
     CHECK_FALSE(loads_simgrid({"--version"}, 0));
     CHECK_FALSE(loads_simgrid({"rnu"}, 2));

@@ -120,7 +120,7 @@ TEST_CASE("sweep: bus bandwidth follows the definitions of nccl-tests, by operat
     }
 }
 
-TEST_CASE("sweep: a selection chooses for each size, and a dry run reports it without simulating") {
+TEST_CASE("sweep: a selection chooses for each size, and a dry run reports it without simulating", "[memory]") {
     const Bench bench;
     const std::vector<std::string> options{"--selection",      "selection.yaml", "--sweep",
                                            "bytes=9999B,10kB", "--format",       "json"};
@@ -144,7 +144,7 @@ TEST_CASE("sweep: a selection chooses for each size, and a dry run reports it wi
     CHECK(large.out.find("`algorithm: ring`") != std::string::npos);
 }
 
-TEST_CASE("dry run of a training: it lists buckets with layers, times and choices, in every format") {
+TEST_CASE("dry run of a training: it lists buckets with layers, times and choices, in every format", "[memory]") {
     const Bench bench;
     bench.write("scenario.yaml", std::string(tiny_scenario) +
                                      "  mine: {training: {selection: selection.yaml}}\n  alone: {training.ranks: 1}\n");
@@ -186,7 +186,7 @@ TEST_CASE("dry run of a training: it lists buckets with layers, times and choice
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 4 * 2);
 }
 
-TEST_CASE("sweep: a selected protocol is charged in the simulation and in the closed form") {
+TEST_CASE("sweep: a selected protocol is charged in the simulation and in the closed form", "[memory]") {
     const Bench bench;
     bench.write(
         "nccl.yaml",
@@ -200,7 +200,7 @@ TEST_CASE("sweep: a selected protocol is charged in the simulation and in the cl
     CHECK(answer["completion_time_s"].get<double>() == Approx(10e-6 + 14 * (5e-6 + 2e-6)).epsilon(1e-6));
 }
 
-TEST_CASE("sweep: a scenario of exchanges alone has one curve for each variant") {
+TEST_CASE("sweep: a scenario of exchanges alone has one curve for each variant", "[memory]") {
     const Bench bench;
     bench.write("curve.yaml",
                 "name: curve\nplatform: platform.yaml\ncollective: {ranks: 4, sweep: {bytes: 1kB..2kB}}\nvariants:\n"
@@ -227,7 +227,7 @@ TEST_CASE("sweep: a scenario of exchanges alone has one curve for each variant")
     CHECK(dry["dry_run"][1]["exchanges"][0]["why"] == "row 1 of mine: below 10 kB");
 }
 
-TEST_CASE("help names every operation and algorithm") {
+TEST_CASE("help names every operation and algorithm", "[memory]") {
     const std::string help = run_program({.arguments = {"collective", "--help"}}).out;
     for (const char* word : {"allreduce", "all-to-all", "neighbour-exchange", "recursive-doubling", "parameter-server",
                              "rabenseifner", "broadcast", "gossip"})

@@ -53,7 +53,7 @@ std::string ring_graphml(int edges) {
 
 }  // namespace
 
-TEST_CASE("topology: JSON is one object with the documented fields") {
+TEST_CASE("topology: JSON is one object with the documented fields", "[memory]") {
     const json ring = measured({"ring", "--set", "hosts=8", "--set", "bandwidth=8 Gbps"});
     std::set<std::string> keys;
     for (const auto& [key, value] : ring.items()) keys.insert(key);
@@ -98,7 +98,7 @@ TEST_CASE("topology: JSON is one object with the documented fields") {
     CHECK(ring["spectral_gap"].get<double>() == Approx((2 - std::sqrt(2.0)) / 3));
 }
 
-TEST_CASE("topology: a shape has 16 hosts by default, and the last --set overrides earlier ones") {
+TEST_CASE("topology: a shape has 16 hosts by default, and the last --set overrides earlier ones", "[memory]") {
     for (const char* shape : {"star", "ring", "tree", "exponential", "torus", "hypercube", "full-mesh", "fat-tree"}) {
         CAPTURE(shape);
         CHECK(measured({shape})["hosts"] == 16);
@@ -113,7 +113,8 @@ TEST_CASE("topology: a shape has 16 hosts by default, and the last --set overrid
     CHECK(overlay["cables"] == 15);
 }
 
-TEST_CASE("topology: files of every kind are read, and a shape's name means the shape even if such a file exists") {
+TEST_CASE("topology: files of every kind are read, and a shape's name means the shape even if such a file exists",
+          "[memory]") {
     const TempDir directory;
     directory.write("net.yaml", "topology: star\nhosts: 3\n");
     directory.write("fast.yaml", "name: mine\ntopology: star\nhosts: 3\n");
@@ -144,7 +145,7 @@ TEST_CASE("topology: files of every kind are read, and a shape's name means the 
     }
 }
 
-TEST_CASE("topology: shipped files are as their comments describe") {
+TEST_CASE("topology: shipped files are as their comments describe", "[memory]") {
     const auto file = [](const std::string& name) { return measured({shipped("topologies/" + name + ".yaml")}); };
     const json tree = file("tree"), oversubscribed = file("tree-4to1");
     CHECK(tree["hosts"] == 16);
@@ -174,7 +175,7 @@ TEST_CASE("topology: shipped files are as their comments describe") {
     CHECK(dgx["most_degree"] == 4);
 }
 
-TEST_CASE("topology: the oversubscription of each level of switches is reported") {
+TEST_CASE("topology: the oversubscription of each level of switches is reported", "[memory]") {
     const auto levels = [](const std::string& name, const std::vector<std::string>& more = {}) {
         std::vector<std::string> arguments{shipped("topologies/" + name + ".yaml")};
         arguments.insert(arguments.end(), more.begin(), more.end());
@@ -209,7 +210,7 @@ TEST_CASE("topology: the oversubscription of each level of switches is reported"
     CHECK_FALSE(holds(ask(directory, {"ring"}).out, "oversubscription"));
 }
 
-TEST_CASE("topology: the table has a line for each metric") {
+TEST_CASE("topology: the table has a line for each metric", "[memory]") {
     const TempDir directory;
     const Outcome outcome = ask(directory, {"tree", "--set", "bandwidth=25 Gbps"});
     REQUIRE(outcome.status == 0);
@@ -222,7 +223,7 @@ TEST_CASE("topology: the table has a line for each metric") {
     CHECK_FALSE(holds(overlay.out, "Gb/s"));
 }
 
-TEST_CASE("topology: drawings and conversions can be read again") {
+TEST_CASE("topology: drawings and conversions can be read again", "[memory]") {
     const TempDir directory;
     for (const char* format : {"dot", "graphml"}) {
         CAPTURE(format);
@@ -257,7 +258,7 @@ TEST_CASE("topology: drawings and conversions can be read again") {
     CHECK_FALSE(holds(all, "racks of"));
 }
 
-TEST_CASE("topology: oversized graph files are errors") {
+TEST_CASE("topology: oversized graph files are errors", "[memory]") {
     const TempDir directory;
     directory.write("good.graphml", ring_graphml(6));
     CHECK(ask(directory, {"good.graphml"}).status == 0);

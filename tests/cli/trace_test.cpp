@@ -64,7 +64,7 @@ std::vector<std::string> lines_of(const std::string& dump, const std::string& ki
 
 }  // namespace
 
-TEST_CASE("a Chrome trace of every variant is well formed, and agrees with the results") {
+TEST_CASE("a Chrome trace of every variant is well formed, and agrees with the results", "[memory]") {
     const Traced files;
     const auto plain = files.results({});
     const auto results = files.results({"--trace", "chrome"});
@@ -124,7 +124,7 @@ TEST_CASE("timelines limited by ranks, time or level leave out the rest and repo
     CHECK(before.flows.size() > 0);
 }
 
-TEST_CASE("a trace of some ranks may include the servers") {
+TEST_CASE("a trace of some ranks may include the servers", "[memory]") {
     const Traced files;
     const std::vector<std::string> options{
         "--set",        "variants=~",      "--set",        "training.exchange=parameter-server", "--trace", "chrome",
@@ -144,7 +144,7 @@ TEST_CASE("a trace of some ranks may include the servers") {
     CHECK(served.of("rank 0 compute").empty());
 }
 
-TEST_CASE("pj_dump reads Paje traces, and finds the events of Chrome traces in them") {
+TEST_CASE("pj_dump reads Paje traces, and finds the events of Chrome traces in them", "[memory]") {
     if (!fs::exists(pj_dump)) {
         WARN("skipped: Debian's package pajeng, which has pj_dump, is not installed");
         return;
@@ -185,7 +185,7 @@ TEST_CASE("pj_dump reads Paje traces, and finds the events of Chrome traces in t
     }
 }
 
-TEST_CASE("events of a Paje trace are in the order of time") {
+TEST_CASE("events of a Paje trace are in the order of time", "[memory]") {
     const Traced files;
     files.results({"--trace", "paje", "--trace-file", "all.paje"});
     std::istringstream lines(read_file(files / "all-servers.paje"));
@@ -213,7 +213,7 @@ TEST_CASE("traces are identical in every run") {
     }
 }
 
-TEST_CASE("contradictory options of traces are errors, before anything is simulated") {
+TEST_CASE("contradictory options of traces are errors, before anything is simulated", "[memory]") {
     const Traced files;
     const auto fails = [&files](const std::vector<std::string>& options, int status, const std::string& message) {
         const Outcome outcome = files.run(options);
@@ -239,7 +239,7 @@ TEST_CASE("contradictory options of traces are errors, before anything is simula
     CHECK(files.list() == std::vector<std::string>{"platform.yaml", "scenario.yaml", "workload.yaml"});
 }
 
-TEST_CASE("a trace that cannot be written is an error, and leaves no file") {
+TEST_CASE("a trace that cannot be written is an error, and leaves no file", "[memory]") {
     const Traced files;
     files.write("here", "a file");
     const Outcome outcome = files.run({"--trace", "chrome", "--trace-file", "here/there.json"});

@@ -89,7 +89,8 @@ TEST_CASE("validate: assumptions are predicted with parameters estimated again, 
                ",settings,predicted_lowest,predicted_highest\n"));
 }
 
-TEST_CASE("validate: an assumption that a row gives itself, or that concerns other series, leaves it as it is") {
+TEST_CASE("validate: an assumption that a row gives itself, or that concerns other series, leaves it as it is",
+          "[memory]") {
     const Alternatives bench;
     // A row's own number of ranks stays; that of the other series changes.
     bench.scenario(Alternatives::series(Alternatives::row(4, 8'000, false)) +
@@ -130,7 +131,7 @@ TEST_CASE("validate: rows for which an assumption is invalid are counted, with t
     CHECK(none["assumptions"][0]["parameters"].empty());
 }
 
-TEST_CASE("validate: rows that do not fit into memory under an assumption are counted") {
+TEST_CASE("validate: rows that do not fit into memory under an assumption are counted", "[memory]") {
     const Alternatives bench;
     bench.write("workload.yaml", tiny_workload);
     bench.write("ring.yaml",
@@ -148,7 +149,7 @@ TEST_CASE("validate: rows that do not fit into memory under an assumption are co
     CHECK(forced["assumptions"][0]["applies"] == false);
 }
 
-TEST_CASE("validate: wrong assumptions are reported where they are written") {
+TEST_CASE("validate: wrong assumptions are reported where they are written", "[memory]") {
     const Alternatives bench;
     const auto wrong = [&](const std::string& assumptions, const std::vector<std::string>& words) {
         bench.rings(assumptions);

@@ -28,7 +28,7 @@ constexpr rlim_t seconds = 2 * static_cast<rlim_t>(patience);
 
 }  // namespace
 
-TEST_CASE("validate: a row whose process is killed is named with the signal, and the others are printed") {
+TEST_CASE("validate: a row whose process is killed is named with the signal, and the others are printed", "[memory]") {
     const LongBench bench;
     const Limit limit(RLIMIT_CPU, seconds);
     const std::string reason = "long, row 'base 512': the simulation was killed by signal 24 (CPU time limit exceeded)";
@@ -58,7 +58,7 @@ TEST_CASE("validate: a row whose process is killed is named with the signal, and
     CHECK(says(read_file(bench / "page.html"), reason));
 }
 
-TEST_CASE("validate: a scenario that cannot be calibrated leaves the others") {
+TEST_CASE("validate: a scenario that cannot be calibrated leaves the others", "[memory]") {
     const RingBench bench;
     const std::string zero = "        - {at: [1, 8 B], value: 1, calibrates: true}\n";
     const std::string rows = RingBench::row(4, 16'000'000, false) + RingBench::row(8, 800'000, false);

@@ -59,7 +59,7 @@ struct Rows : RingBench {
 
 }  // namespace
 
-TEST_CASE("validate: --list names the rows and simulates nothing") {
+TEST_CASE("validate: --list names the rows and simulates nothing", "[memory]") {
     const Rows bench;
     bench.scenario(Rows::named("first", Rows::row(2, 8'000'000, true) + Rows::row(4, 8'000'000, false)) +
                        RingBench::series(Rows::row(8, 16, false), "      doubt: it was late\n"),
@@ -150,7 +150,7 @@ TEST_CASE("validate: a factor multiplies the own values of several keys") {
     wrong("factor_of: [collective.bytes]", {"rows give 'collective.bytes'"});
 }
 
-TEST_CASE("validate: rows of a CSV file are those written in the scenario") {
+TEST_CASE("validate: rows of a CSV file are those written in the scenario", "[memory]") {
     const Rows bench;
     const double big_us = 1e6 * ring_s(4, 8e6, 2.5e9, 1e-6), small_us = 1e6 * ring_s(8, 16e3, 2.5e9, 1e-6);
     const std::string parameters = "  parameters:\n" + RingBench::bandwidth;
@@ -170,7 +170,7 @@ TEST_CASE("validate: rows of a CSV file are those written in the scenario") {
     CHECK(table["worst_accuracy"].get<double>() > 1 - 1e-6);
 }
 
-TEST_CASE("validate: errors in a CSV file are reported in their line and column") {
+TEST_CASE("validate: errors in a CSV file are reported in their line and column", "[memory]") {
     const Rows bench;
     const std::string head = "GPUs,size,time\n";
     const auto wrong = [&](const std::string& csv, const std::string& keys, const std::vector<std::string>& words) {
@@ -253,7 +253,8 @@ TEST_CASE("validate: rows that do not fit into memory are simulated on request a
     CHECK(says(bench.validate({"--allow-oom", "--format", "csv"}, "training.yaml").out, ",fits_memory\n"));
 }
 
-TEST_CASE("validate: a table names rows, translates words, keeps the keys of empty cells and leaves rows out") {
+TEST_CASE("validate: a table names rows, translates words, keeps the keys of empty cells and leaves rows out",
+          "[memory]") {
     const Rows bench;
     // The ring of the scenario itself has two ranks: an empty cell keeps them.
     bench.table(fmt::format("id,GPUs,how,split,flag,time\n"
@@ -280,7 +281,7 @@ TEST_CASE("validate: a table names rows, translates words, keeps the keys of emp
                                                {"reason": "split: excluded", "rows": 1}])"));
 }
 
-TEST_CASE("validate: a word without a meaning is reported where it stands") {
+TEST_CASE("validate: a word without a meaning is reported where it stands", "[memory]") {
     const Rows bench;
     bench.table("GPUs,how,time\n4,as a rnig,20\n",
                 "    columns:\n      - {column: GPUs, key: collective.ranks}\n"

@@ -71,7 +71,7 @@ TEST_CASE("validate: --series predicts rows of these series, as all rows togethe
     CHECK(Selection::names(bench.validated({"--series", "slow", "--list"})) == Selection::names(slow));
 }
 
-TEST_CASE("validate: --series with an unknown name is refused with the name that was meant") {
+TEST_CASE("validate: --series with an unknown name is refused with the name that was meant", "[memory]") {
     const Selection bench;
     const Outcome outcome = run_in(bench, {"validate", "set", "--series", "slwo"});
     CHECK(outcome.status == 2);

@@ -142,7 +142,7 @@ TEST_CASE("validate: --check reports values that are too low, after the table") 
         CHECK(run_in(bench, {"validate", "ring.yaml", "--check", option, "nan"}).status == 2);
 }
 
-TEST_CASE("validate: a directory validates every file with measurements, by name, with figures over all") {
+TEST_CASE("validate: a directory validates every file with measurements, by name, with figures over all", "[memory]") {
     const RingBench bench;
     bench.scenario(RingBench::series(RingBench::row(4, 800, false, 0.5)), "", "set/b.yaml");
     bench.scenario(RingBench::series(RingBench::row(2, 800, false, 0.5) + RingBench::row(8, 800, false, 0.5)), "",
@@ -175,7 +175,7 @@ TEST_CASE("validate: a directory validates every file with measurements, by name
     CHECK(run_in(bench, {"validate"}).status == 3);  // the folder's own presets come first, and there are none
 }
 
-TEST_CASE("validate: CSV has a line for each row") {
+TEST_CASE("validate: CSV has a line for each row", "[memory]") {
     const RingBench bench;
     bench.scenario(RingBench::series(RingBench::row(2, 8000, false), "      name: one, two\n"), "");
     const Outcome outcome = run_in(bench, {"validate", "ring.yaml", "--format", "csv"});
@@ -189,7 +189,7 @@ TEST_CASE("validate: CSV has a line for each row") {
     CHECK(std::stod(outcome.out.substr(outcome.out.find(',', at) + 1)) == Approx(12e-6));
 }
 
-TEST_CASE("validate: nothing is fitted to a counted row, and an attempt is reported") {
+TEST_CASE("validate: nothing is fitted to a counted row, and an attempt is reported", "[memory]") {
     const RingBench bench;
     const std::string fitted =
         "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 50, rows: [base "
@@ -210,7 +210,7 @@ TEST_CASE("validate: nothing is fitted to a counted row, and an attempt is repor
     CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 3);
 }
 
-TEST_CASE("validate: check reads measurements, too, and run ignores them") {
+TEST_CASE("validate: check reads measurements, too, and run ignores them", "[memory]") {
     const RingBench bench;
     bench.scenario(RingBench::series(two_that_calibrate), RingBench::bandwidth);
     CHECK(run_in(bench, {"check", "ring.yaml"}).out == "ring.yaml: a correct scenario\n");
@@ -236,7 +236,7 @@ TEST_CASE("validate: scenarios that are simulated by turns are predicted as each
     }
 }
 
-TEST_CASE("validate: of several scenarios with rows that fail, each error is shown, in order") {
+TEST_CASE("validate: of several scenarios with rows that fail, each error is shown, in order", "[memory]") {
     const RingBench bench;
     for (const std::string name : {"a", "b", "c"}) {
         const std::string zero = "        - {at: [1, 8 B], value: 1}\n";
@@ -251,7 +251,7 @@ TEST_CASE("validate: of several scenarios with rows that fail, each error is sho
     CHECK_FALSE(outcome.left_behind);
 }
 
-TEST_CASE("validate: a simulation that fails is an error that names the row") {
+TEST_CASE("validate: a simulation that fails is an error that names the row", "[memory]") {
     const RingBench bench;
     bench.write("workload.yaml", tiny_workload);
     bench.write(
@@ -264,7 +264,7 @@ TEST_CASE("validate: a simulation that fails is an error that names the row") {
     CHECK(says(outcome.err, "error: full, row 'base 1 kB': it needs"));
 }
 
-TEST_CASE("validate: a result of zero is reported as zero") {
+TEST_CASE("validate: a result of zero is reported as zero", "[memory]") {
     const RingBench bench;
     bench.write("workload.yaml", tiny_workload);
     bench.write("alone.yaml",
@@ -294,7 +294,7 @@ TEST_CASE("validate: a parameter on which rows hardly depend has a remark") {
     CHECK(says(run_in(bench, command).out, "poorly determined: an error of 0.2 % in the rows changes it by 53.5 %"));
 }
 
-TEST_CASE("validate: Ctrl-C ends it and all processes that it has started") {
+TEST_CASE("validate: Ctrl-C ends it and all processes that it has started", "[memory]") {
     const RingBench bench;
     std::string text{long_scenario};
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);

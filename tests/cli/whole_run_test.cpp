@@ -61,7 +61,7 @@ TEST_CASE("run length: a number of tokens or samples gives iterations, time and 
     CHECK(!free.contains("run_cost"));
 }
 
-TEST_CASE("run length: what is wrong is said at the key") {
+TEST_CASE("run length: what is wrong is said at the key", "[memory]") {
     const Text text;
     const auto refused = [&](std::vector<std::string> more, const std::string& error, const std::string& hint) {
         const Outcome outcome = text.run_with(std::move(more));

@@ -75,7 +75,7 @@ struct Small : TempDir {
 
 }  // namespace
 
-TEST_CASE("workload: JSON is one object with the documented fields") {
+TEST_CASE("workload: JSON is one object with the documented fields", "[memory]") {
     const json table = answered({"alexnet-nogroup", "--device", "p100-sxm2", "--batch", "64", "--compute", "im2col"});
     CHECK(keys(table) == std::set<std::string>{"schema_version", "workload", "device", "compute", "batch", "layers",
                                                "total", "notes"});
@@ -115,7 +115,7 @@ TEST_CASE("workload: JSON is one object with the documented fields") {
     CHECK(table["total"]["memory_stall_s"].get<double>() == Approx(stall_s));
 }
 
-TEST_CASE("workload: the default compute model is the calibration") {
+TEST_CASE("workload: the default compute model is the calibration", "[memory]") {
     const json total = answered({"resnet-50", "--device", "p100-sxm2", "--batch", "64"})["total"];
     CHECK(total["forward_time_s"].get<double>() + total["backward_time_s"].get<double>() == Approx(64.0 / 219));
     // Without a measurement it is the roofline, and is named so.
@@ -124,7 +124,7 @@ TEST_CASE("workload: the default compute model is the calibration") {
     CHECK(plain == answered({"resnet-50", "--device", "a100-sxm4", "--batch", "64", "--compute", "roofline"}));
 }
 
-TEST_CASE("workload: it writes a table, CSV and files") {
+TEST_CASE("workload: it writes a table, CSV and files", "[memory]") {
     const TempDir directory;
     const std::string folder = (directory / "results").string();
     const Outcome table =
@@ -144,7 +144,7 @@ TEST_CASE("workload: it writes a table, CSV and files") {
     CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 17);
 }
 
-TEST_CASE("workload: each compute model works on a small network") {
+TEST_CASE("workload: each compute model works on a small network", "[memory]") {
     const Small small;
     const auto layers = [&](const std::string& compute) {
         const Outcome outcome = ask(small.path(), {"small.yaml", "--device", "device.yaml", "--batch", "5", "--compute",
@@ -167,7 +167,7 @@ TEST_CASE("workload: each compute model works on a small network") {
     CHECK(measured[0]["memory_stall_s"].is_null());
 }
 
-TEST_CASE("scenarios choose a compute model by the key `compute`") {
+TEST_CASE("scenarios choose a compute model by the key `compute`", "[memory]") {
     const Small small;
     const auto check = [&](const std::string& compute) {
         small.write("scenario.yaml",
@@ -190,7 +190,7 @@ TEST_CASE("scenarios choose a compute model by the key `compute`") {
 
 // A grid of two sizes in which every product reaches 0.5 Tflops: 2·128·128·64 FLOP take 4.194304 us. The device's bytes
 // and peak would take less.
-TEST_CASE("workload: a device with measured products uses them by default, and errors show their place") {
+TEST_CASE("workload: a device with measured products uses them by default, and errors show their place", "[memory]") {
     const TempDir directory;
     directory.write("small.yaml",
                     "name: small\ninput: [1, 1, 1]\nlayers: [{name: first, kind: dense, inputs: 128, outputs: 128}]\n");

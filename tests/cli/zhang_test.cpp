@@ -51,13 +51,13 @@ TEST_CASE("zhang-2021: the gap grows with the number of GPUs") {
     }
 }
 
-TEST_CASE("zhang-2021: one rank gives the throughput that calibrates the device") {
+TEST_CASE("zhang-2021: one rank gives the throughput that calibrates the device", "[memory]") {
     const auto results = results_of("scenarios/zhang-2021.yaml", {"--set", "training.ranks=1"});
     CHECK(number(results.at("ring"), "throughput_samples_per_s") == Approx(219).epsilon(1e-6));
     CHECK(number(results.at("alexnet-ring"), "throughput_samples_per_s") == Approx(2987).epsilon(1e-6));
 }
 
-TEST_CASE("vgg-16-overlap: the exchange hides behind the backward pass") {
+TEST_CASE("vgg-16-overlap: the exchange hides behind the backward pass", "[memory]") {
     const auto results = results_of("scenarios/vgg-16-overlap.yaml");
     const json &none = results.at("overlap-none"), &beside = results.at("wait-free");
     CHECK(number(beside, "exposed_communication_time_s") < number(beside, "communication_time_s") / 10);

@@ -58,7 +58,7 @@ void check_times(const Timeline& timeline, const std::vector<TaskId>& tasks, dou
 
 }  // namespace
 
-TEST_CASE("agreement: streams take the most urgent task that is ready on all of them") {
+TEST_CASE("agreement: streams take the most urgent task that is ready on all of them", "[memory]") {
     Pair pair;
     const auto early = pair.work(1, 1), late = pair.work(1, 3), last = pair.work(1, 1);  // at 1 and 1, 2 and 4, 3 and 5
     const auto relaxed = pair.add(1000, 2, early);
@@ -73,7 +73,8 @@ TEST_CASE("agreement: streams take the most urgent task that is ready on all of 
 }
 
 TEST_CASE(
-    "agreement: tasks that become ready at one instant are candidates together, and ties keep the order of addition") {
+    "agreement: tasks that become ready at one instant are candidates together, and ties keep the order of addition",
+    "[memory]") {
     Pair pair;
     const auto ready = pair.work(1, 1);
     const auto third = pair.add(100, 7, ready), fourth = pair.add(100, 7, ready), first = pair.add(100, 1, ready),
@@ -85,7 +86,7 @@ TEST_CASE(
     check_times(timeline, fourth, 1.3, 1.4);
 }
 
-TEST_CASE("agreement: tasks that become ready when the streams become free are candidates, too") {
+TEST_CASE("agreement: tasks that become ready when the streams become free are candidates, too", "[memory]") {
     const bool queue_first = GENERATE(true, false);  // the order in which both are woken at that instant
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
@@ -106,8 +107,8 @@ TEST_CASE("agreement: tasks that become ready when the streams become free are c
     check_times(timeline, {relaxed}, 2, 3);
 }
 
-TEST_CASE(
-    "agreement: streams without a queue keep the order in which their tasks were added, whatever their priority") {
+TEST_CASE("agreement: streams without a queue keep the order in which their tasks were added, whatever their priority",
+          "[memory]") {
     Pair pair(false);
     const auto ready = pair.work(1, 1);
     const auto first = pair.add(100, 7, ready), second = pair.add(100, 1, ready);
@@ -116,7 +117,7 @@ TEST_CASE(
     check_times(timeline, second, 1.1, 1.2);
 }
 
-TEST_CASE("agreement: a queue executes one iteration after the other") {
+TEST_CASE("agreement: a queue executes one iteration after the other", "[memory]") {
     Pair pair;
     const auto work = pair.work(1, 1);
     const auto first = pair.add(1000, 5, work);
@@ -129,7 +130,8 @@ TEST_CASE("agreement: a queue executes one iteration after the other") {
     check_times(timeline, first, 8, 9);
 }
 
-TEST_CASE("agreement: a single stream takes ready tasks, and a queue may hold tasks that are not exchanges") {
+TEST_CASE("agreement: a single stream takes ready tasks, and a queue may hold tasks that are not exchanges",
+          "[memory]") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
     const StreamId compute = graph.add_stream(process, StreamKind::compute);
@@ -145,7 +147,8 @@ TEST_CASE("agreement: a single stream takes ready tasks, and a queue may hold ta
     check_times(timeline, {waits}, 2, 3);
 }
 
-TEST_CASE("agreement: a task of a queue waits for one of the previous iteration, and in the first iteration for none") {
+TEST_CASE("agreement: a task of a queue waits for one of the previous iteration, and in the first iteration for none",
+          "[memory]") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
     const StreamId queue = graph.add_stream(process, StreamKind::aggregate);

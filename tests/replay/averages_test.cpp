@@ -42,7 +42,7 @@ ReplayedIteration replayed(const Cluster& cluster, const Model& model, Plan plan
 
 }  // namespace
 
-TEST_CASE("averages: one rank stands for all whose routes differ in latency alone") {
+TEST_CASE("averages: one rank stands for all whose routes differ in latency alone", "[memory]") {
     Chance chance(7);
     for (int world = 0; world < 24; ++world) {
         const std::int64_t unit = 2 + chance.below(3), stages = 1 + chance.below(2);
@@ -78,7 +78,8 @@ TEST_CASE("averages: one rank stands for all whose routes differ in latency alon
     }
 }
 
-TEST_CASE("averages: each step of a ring has the mean latency of its messages, or the highest if latency blocks") {
+TEST_CASE("averages: each step of a ring has the mean latency of its messages, or the highest if latency blocks",
+          "[memory]") {
     // Rings of the five nodes' devices of one rail: two of five messages pass the spine.
     const std::int64_t nodes = 5, unit = 3, steps = 2 * (nodes - 1);
     for (const Latency latency : {Latency::travelling, Latency::blocking}) {
@@ -98,7 +99,7 @@ TEST_CASE("averages: each step of a ring has the mean latency of its messages, o
     }
 }
 
-TEST_CASE("averages: where a link between switches may be short, all ranks are simulated") {
+TEST_CASE("averages: where a link between switches may be short, all ranks are simulated", "[memory]") {
     const std::int64_t nodes = 5, unit = 3;
     for (const bool short_links : {false, true}) {
         CAPTURE(short_links);
@@ -115,7 +116,7 @@ TEST_CASE("averages: where a link between switches may be short, all ranks are s
     }
 }
 
-TEST_CASE("averages: the middle of a fabric restricts nothing if it has the bandwidth of its ports") {
+TEST_CASE("averages: the middle of a fabric restricts nothing if it has the bandwidth of its ports", "[memory]") {
     for (const double uplink : {1.0, 2.0, 2.9, 3.0, 4.0}) {
         const std::int64_t nodes = 6, unit = 3;
         const Cluster cluster = leaves_of(nodes, unit, uplink, 1e-6);

@@ -91,7 +91,7 @@ double bisection_Bps(const Cluster& cluster) {
 
 }  // namespace
 
-TEST_CASE("a tree oversubscribed 4:1 slows an all-to-all across its root by 4(N-r)/(N-1)") {
+TEST_CASE("a tree oversubscribed 4:1 slows an all-to-all across its root by 4(N-r)/(N-1)", "[memory]") {
     for (const Racks& racks : several_racks()) {
         const double n = racks.hosts(), r = racks.size, transfer_s = block / bandwidth;
         CAPTURE(racks.count, racks.size);
@@ -120,7 +120,7 @@ TEST_CASE("traffic that crosses only the root is slowed by exactly the factor of
     }
 }
 
-TEST_CASE("an exchange between two halves of a tree takes its bytes divided by the bisection bandwidth") {
+TEST_CASE("an exchange between two halves of a tree takes its bytes divided by the bisection bandwidth", "[memory]") {
     for (const Racks& racks : several_racks()) {
         if (racks.count % 2 != 0) continue;
         const std::uint32_t half = racks.hosts() / 2;
@@ -138,7 +138,7 @@ TEST_CASE("an exchange between two halves of a tree takes its bytes divided by t
     }
 }
 
-TEST_CASE("an all-to-all inside one rack of an oversubscribed tree takes as long as on a star") {
+TEST_CASE("an all-to-all inside one rack of an oversubscribed tree takes as long as on a star", "[memory]") {
     for (const Racks& racks : several_racks()) {
         CAPTURE(racks.count, racks.size);
         const double star_s =

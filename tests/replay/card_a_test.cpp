@@ -87,14 +87,15 @@ void equals_sum(const std::string& name, std::int64_t P, const Ways& chosen, std
 
 }  // namespace
 
-TEST_CASE("card A: AlexNet and VGG-16, with channels in every row, take the sum of their parts to 1e-6") {
+TEST_CASE("card A: AlexNet and VGG-16, with channels in every row, take the sum of their parts to 1e-6", "[memory]") {
     std::mt19937 random(1);
     for (const char* name : {"alexnet-nogroup", "vgg-16"})
         for (const std::int64_t P : {1, 2, 4, 8, 16, 32})
             for (const Ways& chosen : {rings, logarithmic, doubling}) equals_sum(name, P, chosen, random);
 }
 
-TEST_CASE("card A: ResNet-50 and Inception-v3, with channels in every row, take the sum of their parts to 1e-6") {
+TEST_CASE("card A: ResNet-50 and Inception-v3, with channels in every row, take the sum of their parts to 1e-6",
+          "[memory]") {
     std::mt19937 random(2);
     for (const std::int64_t P : {1, 2, 4, 8, 16, 32}) equals_sum("resnet-50", P, logarithmic, random);
     for (const std::int64_t P : {1, 2, 4, 8, 16}) equals_sum("inception-v3", P, logarithmic, random);
@@ -103,7 +104,8 @@ TEST_CASE("card A: ResNet-50 and Inception-v3, with channels in every row, take 
     for (const std::int64_t P : {4, 16}) equals_sum("resnet-50", P, doubling, random);
 }
 
-TEST_CASE("card A: numbers of ranks that divide nothing take the sum to 1e-6 while every row has channels") {
+TEST_CASE("card A: numbers of ranks that divide nothing take the sum to 1e-6 while every row has channels",
+          "[memory]") {
     std::mt19937 random(3);
     for (const std::int64_t P : {3, 5, 6, 7, 12}) {
         const std::vector<CardLayer> layers = card_layers(shipped_model("alexnet-nogroup"));
@@ -114,7 +116,8 @@ TEST_CASE("card A: numbers of ranks that divide nothing take the sum to 1e-6 whi
     }
 }
 
-TEST_CASE("card A: with binomial trees ranks end at different times, and an iteration still takes the sum to 1e-6") {
+TEST_CASE("card A: with binomial trees ranks end at different times, and an iteration still takes the sum to 1e-6",
+          "[memory]") {
     // The last of 2^k ranks is the farthest: its first message is the last to reach the root, and it is the last to get
     // the sum.
     std::mt19937 random(7);
@@ -197,7 +200,8 @@ TEST_CASE(
     for (const std::int64_t P : {12}) within("inception-v3", P);
 }
 
-TEST_CASE("card A: rows and columns with micro-batches take the same sum of activations and then gradients") {
+TEST_CASE("card A: rows and columns with micro-batches take the same sum of activations and then gradients",
+          "[memory]") {
     std::mt19937 random(6);
     for (const std::int64_t rows : {1, 2, 4, 8})
         for (const std::int64_t columns : {1, 2, 4})
@@ -226,7 +230,7 @@ TEST_CASE("card A: rows and columns with micro-batches take the same sum of acti
             }
 }
 
-TEST_CASE("card A: trees, too few channels, overlap, GPipe and stages have no closed form") {
+TEST_CASE("card A: trees, too few channels, overlap, GPipe and stages have no closed form", "[memory]") {
     const Model model = shipped_model("alexnet-nogroup");
     const Cluster cluster = CardMachine{}.cluster(128);
     CHECK(closed_form(lower(cluster, model, card_plan(8, 32))).iteration_time_s);

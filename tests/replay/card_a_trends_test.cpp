@@ -71,7 +71,8 @@ double simulated_communication_s(const CardMachine& machine, const Model& model,
 
 }  // namespace
 
-TEST_CASE("card A: communication grows with P towards b·d_i forward and 2 b·d_{i-1} backward, as speed-up saturates") {
+TEST_CASE("card A: communication grows with P towards b·d_i forward and 2 b·d_{i-1} backward, as speed-up saturates",
+          "[memory]") {
     for (const std::string& name : networks) {
         const Model model = shipped_model(name);
         const std::vector<CardLayer> layers = card_layers(model);
@@ -134,7 +135,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("card A: a faster link moves the knee to more ranks or leaves it, and a faster node moves it to fewer") {
+TEST_CASE("card A: a faster link moves the knee to more ranks or leaves it, and a faster node moves it to fewer",
+          "[memory]") {
     for (const std::string& name : networks) {
         const Model model = shipped_model(name);
         std::int64_t fewest = 256, most = 0;
@@ -190,7 +192,8 @@ TEST_CASE("card A: no algorithm from q contributors to p receivers moves more by
 }
 
 TEST_CASE(
-    "card A: a tree is slower than Rabenseifner from 10 KB on, and than a ring from the crossing of the closed forms") {
+    "card A: a tree is slower than Rabenseifner from 10 KB on, and than a ring from the crossing of the closed forms",
+    "[memory]") {
     std::size_t ring_wins = 0, tree_wins = 0;
     for (const double link_bps : {1e9, 1e10, 1e11})
         for (const std::int64_t P : {4, 8, 32, 128}) {
@@ -230,7 +233,8 @@ TEST_CASE(
     CHECK(tree_wins > 0);
 }
 
-TEST_CASE("card A: iterations that add up activations by a tree are slower than those by ring or Rabenseifner") {
+TEST_CASE("card A: iterations that add up activations by a tree are slower than those by ring or Rabenseifner",
+          "[memory]") {
     for (const std::string& name : networks)
         for (const std::int64_t P : {4, 8, 16}) {
             if (P == 16 && name != "alexnet-nogroup") continue;  // many messages

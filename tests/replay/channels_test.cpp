@@ -32,7 +32,7 @@ CollectivePlan allreduce_of(std::int64_t ranks, std::uint64_t bytes, Fidelity fi
 
 }  // namespace
 
-TEST_CASE("channels: each with its own port take the time of a ring with their share") {
+TEST_CASE("channels: each with its own port take the time of a ring with their share", "[memory]") {
     // Links inside a node are so fast that only ports and latency count. Every message between nodes has its port for
     // itself, so that each of k rings takes 2(N-1) steps of S/(kN) bytes.
     for (const std::int64_t nics : {1, 2, 4, 8}) {
@@ -58,7 +58,7 @@ TEST_CASE("channels: each with its own port take the time of a ring with their s
     }
 }
 
-TEST_CASE("channels: on links that all of them share the time is that of one ring") {
+TEST_CASE("channels: on links that all of them share the time is that of one ring", "[memory]") {
     for (const std::int64_t channels : {1, 2, 3, 4, 8}) {
         CollectivePlan plan = allreduce_of(6, 6 * 24 * 10'000);
         Cluster cluster = star_cluster(6, 1e9, 2e-6);
@@ -106,7 +106,7 @@ TEST_CASE("channels: folded as long as message by message") {
     CHECK(folded > 0);
 }
 
-TEST_CASE("channels: bus bandwidth of two nodes with eight GPUs is that of public measurements") {
+TEST_CASE("channels: bus bandwidth of two nodes with eight GPUs is that of public measurements", "[memory]") {
     // NVIDIA/nccl 1048: 24 GB/s with one 200 Gb/s port, 86 with four; NVIDIA/nccl 812: 192 with eight (DGX A100).
     // NVIDIA/nccl 495 reports 75 with eight 100 Gb/s ports with RoCE, and calls that low: this one is not met.
     struct Row {
@@ -130,7 +130,7 @@ TEST_CASE("channels: bus bandwidth of two nodes with eight GPUs is that of publi
     }
 }
 
-TEST_CASE("hierarchical: its levels work at the same time on different segments") {
+TEST_CASE("hierarchical: its levels work at the same time on different segments", "[memory]") {
     // Four nodes of four devices. Inside, a device sends at `inside_Bps`; between nodes each rank has its own port.
     CollectivePlan plan = allreduce_of(16, 16 * 64 * 10'000);
     plan.algorithm.name = "hierarchical";
@@ -165,7 +165,7 @@ TEST_CASE("hierarchical: its levels work at the same time on different segments"
     }
 }
 
-TEST_CASE("channels: on the mesh of a DGX-1 the rate is the sum of its rings' rates") {
+TEST_CASE("channels: on the mesh of a DGX-1 the rate is the sum of its rings' rates", "[memory]") {
     // Four rings of NVLink with P100 and six with V100 (NVIDIA/nccl, issues 301 and 671), each with a share of the
     // buffer and with links of its own, so that a ring takes 2(N-1) steps of S/(kN) bytes.
     constexpr double link_Bps = 20e9;
@@ -190,7 +190,7 @@ TEST_CASE("channels: on the mesh of a DGX-1 the rate is the sum of its rings' ra
     }
 }
 
-TEST_CASE("hierarchical: one segment takes as long as none") {
+TEST_CASE("hierarchical: one segment takes as long as none", "[memory]") {
     for (const Latency latency : {Latency::blocking, Latency::travelling}) {
         Cluster cluster = nodes_of_eight(2, 4, 12.5e9, 150e9, 3e-6);
         cluster.latency = latency;

@@ -89,7 +89,7 @@ TEST_CASE("a parameter server takes 2(α + N⌈S/s⌉β) + N⌈S/s⌉γ, and S i
     check_parameter_server(3, 50, 7, unlimited);
 }
 
-TEST_CASE("one server of N workers takes N times one worker's transfer, and s balanced servers take N/s") {
+TEST_CASE("one server of N workers takes N times one worker's transfer, and s balanced servers take N/s", "[memory]") {
     const std::uint64_t bytes = 128 * 1024 * 1024;
     const double transfer = static_cast<double>(bytes) / bandwidth;
     for (const std::uint32_t n : {2u, 4u, 16u, 64u}) {
@@ -102,7 +102,7 @@ TEST_CASE("one server of N workers takes N times one worker's transfer, and s ba
     }
 }
 
-TEST_CASE("one rank alone sends nothing and takes no time") {
+TEST_CASE("one rank alone sends nothing and takes no time", "[memory]") {
     for (const char* algorithm : {"ring", "parameter-server"}) {
         const CollectiveResult result = allreduce(star(), 1, 1, algorithm, 1000);
         CHECK(result.completion_time_s == 0);
@@ -113,7 +113,7 @@ TEST_CASE("one rank alone sends nothing and takes no time") {
     }
 }
 
-TEST_CASE("bandwidths follow the definitions of nccl-tests") {
+TEST_CASE("bandwidths follow the definitions of nccl-tests", "[memory]") {
     const CollectiveResult result = allreduce(star(), 8, 1, "ring", 800000000);
     const double time = 14 * (alpha + 1e8 / bandwidth);
     CHECK(result.algorithm_bandwidth_Bps.value() == Approx(8e8 / time));

@@ -113,7 +113,8 @@ const std::vector<Compression> methods{{.kind = Kind::fp16},
 
 }  // namespace
 
-TEST_CASE("compressed gradients are encoded after their pass, exchanged in turn, and decoded before the update") {
+TEST_CASE("compressed gradients are encoded after their pass, exchanged in turn, and decoded before the update",
+          "[memory]") {
     std::mt19937 random(11);
     for (std::int64_t ranks = 2; ranks <= 6; ++ranks) {
         for (const Compression& method : methods) {
@@ -133,7 +134,8 @@ TEST_CASE("compressed gradients are encoded after their pass, exchanged in turn,
     }
 }
 
-TEST_CASE("compressed gradients: folding changes neither times nor bytes, and tasks and messages are counted ahead") {
+TEST_CASE("compressed gradients: folding changes neither times nor bytes, and tasks and messages are counted ahead",
+          "[memory]") {
     std::mt19937 random(13);
     for (const Compression& method : methods) {
         const World world = world_of(random, 8, 3);
@@ -152,7 +154,8 @@ TEST_CASE("compressed gradients: folding changes neither times nor bytes, and ta
     }
 }
 
-TEST_CASE("layers in one bucket are exchanged and decoded together, and pieces of a cast bucket one by one") {
+TEST_CASE("layers in one bucket are exchanged and decoded together, and pieces of a cast bucket one by one",
+          "[memory]") {
     std::mt19937 random(29);
     for (std::int64_t ranks = 2; ranks <= 6; ++ranks) {
         const World world = world_of(random, ranks, 4);
@@ -191,7 +194,7 @@ TEST_CASE("layers in one bucket are exchanged and decoded together, and pieces o
     }
 }
 
-TEST_CASE("compressed gradients are released by cycles, and negotiated, like others") {
+TEST_CASE("compressed gradients are released by cycles, and negotiated, like others", "[memory]") {
     std::mt19937 random(31);
     for (const Compression& method : methods) {
         const World world = world_of(random, 4, 5);
@@ -206,7 +209,8 @@ TEST_CASE("compressed gradients are released by cycles, and negotiated, like oth
     }
 }
 
-TEST_CASE("fp16 pays where the network is slow, and costs where it is fast, and one rank never compresses") {
+TEST_CASE("fp16 pays where the network is slow, and costs where it is fast, and one rank never compresses",
+          "[memory]") {
     std::mt19937 random(17);
     World world = world_of(random, 4, 4);
     const auto iteration_s = [&](const Compression& compression, std::int64_t ranks = 4) {
@@ -219,7 +223,7 @@ TEST_CASE("fp16 pays where the network is slow, and costs where it is fast, and 
     CHECK(iteration_s({.kind = Kind::fp16}) > iteration_s({}));
 }
 
-TEST_CASE("mixed precision halves the exchanged gradients and leaves the computation as it is") {
+TEST_CASE("mixed precision halves the exchanged gradients and leaves the computation as it is", "[memory]") {
     std::mt19937 random(19);
     for (const std::int64_t ranks : {2, 5, 8}) {
         const World world = world_of(random, ranks, 4);
@@ -235,7 +239,7 @@ TEST_CASE("mixed precision halves the exchanged gradients and leaves the computa
     }
 }
 
-TEST_CASE("sharded parameters send two sets of weights and one of gradients, each in its size") {
+TEST_CASE("sharded parameters send two sets of weights and one of gradients, each in its size", "[memory]") {
     std::mt19937 random(23);
     for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
         const World world = world_of(random, 4, 3);

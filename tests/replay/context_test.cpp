@@ -94,7 +94,7 @@ double iteration_s(const Transformer& net, const CardMachine& machine, const Pla
 
 }  // namespace
 
-TEST_CASE("context: a ring computes a block of scores while keys and values move on") {
+TEST_CASE("context: a ring computes a block of scores while keys and values move on", "[memory]") {
     Transformer net;
     for (const double link_bps : {1e8, 2e9, 1e10, 1e12})  // from all exposed to all overlapped
         for (const std::int64_t context : {2, 3, 4, 8})
@@ -112,7 +112,7 @@ TEST_CASE("context: a ring computes a block of scores while keys and values move
             }
 }
 
-TEST_CASE("context: Ulysses turns queries, keys, values and outputs by all-to-alls") {
+TEST_CASE("context: Ulysses turns queries, keys, values and outputs by all-to-alls", "[memory]") {
     Transformer net;
     for (const char* all_to_all : {"direct", "pairwise"})
         for (const double link_bps : {1e8, 1e10})
@@ -131,7 +131,7 @@ TEST_CASE("context: Ulysses turns queries, keys, values and outputs by all-to-al
             }
 }
 
-TEST_CASE("context: closed forms also hold with rows, sequence parallelism and micro-batches") {
+TEST_CASE("context: closed forms also hold with rows, sequence parallelism and micro-batches", "[memory]") {
     const Transformer net;
     for (const ContextExchange exchange : {ContextExchange::ring, ContextExchange::ulysses})
         for (const bool sequence : {false, true}) {
@@ -154,7 +154,7 @@ TEST_CASE("context: closed forms also hold with rows, sequence parallelism and m
         }
 }
 
-TEST_CASE("context: the bytes of keys, values and gradients, and the work of all ranks together") {
+TEST_CASE("context: the bytes of keys, values and gradients, and the work of all ranks together", "[memory]") {
     const Transformer net;
     const Model model = net.model();
     const double tokens = 4 * net.s * net.h * 4;  // bytes of one vector of each of a replica's positions
@@ -179,7 +179,7 @@ TEST_CASE("context: the bytes of keys, values and gradients, and the work of all
         }
 }
 
-TEST_CASE("context: pipelines pass on a rank's positions, and folding changes nothing") {
+TEST_CASE("context: pipelines pass on a rank's positions, and folding changes nothing", "[memory]") {
     const Transformer net;
     for (const ContextExchange exchange : {ContextExchange::ring, ContextExchange::ulysses}) {
         Plan plan = context_plan(4, 2, exchange);
@@ -196,7 +196,7 @@ TEST_CASE("context: pipelines pass on a rank's positions, and folding changes no
     }
 }
 
-TEST_CASE("context: full recomputation repeats the forward pass of each layer, with what moves inside it") {
+TEST_CASE("context: full recomputation repeats the forward pass of each layer, with what moves inside it", "[memory]") {
     Transformer net;
     for (const ContextExchange exchange : {ContextExchange::ring, ContextExchange::ulysses})
         for (const double link_bps : {2e9, 1e12})

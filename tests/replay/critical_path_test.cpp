@@ -53,7 +53,7 @@ double seconds_of(const Explanation& e, PathKind kind) {
 
 }  // namespace
 
-TEST_CASE("critical path: in a ring after computation it has each step's transfer, latency and reduction") {
+TEST_CASE("critical path: in a ring after computation it has each step's transfer, latency and reduction", "[memory]") {
     for (const std::int64_t ranks : {2, 3, 5, 8}) {
         CAPTURE(ranks);
         const Cluster cluster = plain_star(1e9, 1e-6);
@@ -69,7 +69,7 @@ TEST_CASE("critical path: in a ring after computation it has each step's transfe
     }
 }
 
-TEST_CASE("critical path: a straggler is on it, and the others wait for it") {
+TEST_CASE("critical path: a straggler is on it, and the others wait for it", "[memory]") {
     Plan plan = plan_of(4);
     plan.noise.stragglers.ranks = {2};
     plan.noise.stragglers.slowdown = 3;
@@ -91,7 +91,7 @@ TEST_CASE("critical path: a straggler is on it, and the others wait for it") {
     CHECK(cause->seconds == Approx(2 * calm_s).epsilon(1e-3));  // it also waits for fewer latencies: noise_test.cpp
 }
 
-TEST_CASE("critical path: contention is the time that two ranks lose by pushing to one server") {
+TEST_CASE("critical path: contention is the time that two ranks lose by pushing to one server", "[memory]") {
     for (const std::int64_t ranks : {2, 3, 7}) {
         CAPTURE(ranks);
         Plan plan = plan_of(ranks);
@@ -108,7 +108,7 @@ TEST_CASE("critical path: contention is the time that two ranks lose by pushing 
     }
 }
 
-TEST_CASE("critical path: infinitely fast links change the time only if they are on the path") {
+TEST_CASE("critical path: infinitely fast links change the time only if they are on the path", "[memory]") {
     // The servers' cables are the bottleneck: workers' cables carry a part of their traffic.
     constexpr std::int64_t ranks = 4, servers = 2;
     Plan plan = plan_of(ranks);
@@ -137,7 +137,8 @@ TEST_CASE("critical path: infinitely fast links change the time only if they are
     CHECK(unchanged >= ranks);
 }
 
-TEST_CASE("critical path: in a pipeline it goes from stage to stage, whether messages or only tasks are recorded") {
+TEST_CASE("critical path: in a pipeline it goes from stage to stage, whether messages or only tasks are recorded",
+          "[memory]") {
     for (const PipelineSchedule schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {
         Plan plan = plan_of(4);
         plan.batch_per_rank = 8;
@@ -166,7 +167,7 @@ TEST_CASE("critical path: in a pipeline it goes from stage to stage, whether mes
     }
 }
 
-TEST_CASE("what if: twice the speed halves computation, and twice the bandwidth halves transfers") {
+TEST_CASE("what if: twice the speed halves computation, and twice the bandwidth halves transfers", "[memory]") {
     const Cluster cluster = plain_star(1e9, 1e-6);
     const Model model = layers({4'000'000});
     const Plan plan = plan_of(4);

@@ -56,7 +56,7 @@ Stragglers slowed(std::vector<std::int64_t> ranks, double slowdown) {
 
 }  // namespace
 
-TEST_CASE("cycle: a gradient that is ready at a tick leaves at that tick") {
+TEST_CASE("cycle: a gradient that is ready at a tick leaves at that tick", "[memory]") {
     const struct {
         double forward_ms, backward_ms, cycle_ms, iteration_ms;
     } cases[] = {{20, 50, 5, 80},   {12, 24, 3, 46},  {2, 4, 1.2, 16},
@@ -75,7 +75,8 @@ TEST_CASE("cycle: a gradient that is ready at a tick leaves at that tick") {
     }
 }
 
-TEST_CASE("cycle: a straggler's gradient waits for the next tick after it is ready, not for the planned time") {
+TEST_CASE("cycle: a straggler's gradient waits for the next tick after it is ready, not for the planned time",
+          "[memory]") {
     World world = world_of({{20, 40, 10}}, 50);
     const auto with = [&](const Stragglers& stragglers) {
         world.plan.noise.stragglers = stragglers;
@@ -90,7 +91,7 @@ TEST_CASE("cycle: a straggler's gradient waits for the next tick after it is rea
     CHECK(with(slowed({0, 1}, 0.5)) == Approx(60).epsilon(1e-9));
 }
 
-TEST_CASE("cycle: a gradient that an exchange delays waits for the next tick") {
+TEST_CASE("cycle: a gradient that an exchange delays waits for the next tick", "[memory]") {
     // The second layer's gradient is ready at 40 and leaves at 50, for 40. The first layer's needs 50, of which 10 are
     // done by then; until 90 half of 40, and then the other 20: it is ready at 110, leaves at 150, and is delivered at
     // 160.
@@ -104,7 +105,7 @@ TEST_CASE("cycle: a gradient that an exchange delays waits for the next tick") {
     CHECK(world.iteration_ms() == Approx(110).epsilon(1e-9));
 }
 
-TEST_CASE("cycle: buckets planned for one tick leave at two if their gradients are late") {
+TEST_CASE("cycle: buckets planned for one tick leave at two if their gradients are late", "[memory]") {
     // Gradients at 40 and 60, one tick at 70. At half speed they are ready at 80 and 120: the first leaves at 140 with
     // the second; at two thirds of the speed at 60 and 90: the first leaves at 70 and is delivered at 80, the second at
     // 140 and 150.
@@ -122,7 +123,7 @@ TEST_CASE("cycle: buckets planned for one tick leave at two if their gradients a
     CHECK(world.iteration_ms() == Approx(140 + 16 * (2 + 1)).epsilon(1e-9));
 }
 
-TEST_CASE("cycle: it starts with the forward pass, or with a blocking copy of the batch") {
+TEST_CASE("cycle: it starts with the forward pass, or with a blocking copy of the batch", "[memory]") {
     World world = world_of({{20, 40, 10}}, 35);
     world.model.sample_elements = 1'000'000;
     world.cluster.device.host_link_Bps = 4e8;  // 10 ms
@@ -137,7 +138,8 @@ TEST_CASE("cycle: it starts with the forward pass, or with a blocking copy of th
     CHECK(result.time.drift < 1e-9);
 }
 
-TEST_CASE("cycle: an iteration that begins before the previous one's buckets have left does not move their ticks") {
+TEST_CASE("cycle: an iteration that begins before the previous one's buckets have left does not move their ticks",
+          "[memory]") {
     // The first layer, without weights, and the second: forward 10 each, then the second's gradient, 40. Then the next
     // iteration begins, while the gradient waits for the tick at 70 of its own iteration and is exchanged, for 10; the
     // second layer's next forward pass waits for it. Iteration             0    1    2    3 begins                0 60
@@ -154,7 +156,8 @@ TEST_CASE("cycle: an iteration that begins before the previous one's buckets hav
 
 TEST_CASE(
     "cycle: with noise every bucket leaves at a multiple of the cycle after its iteration's start, less than one "
-    "late") {
+    "late",
+    "[memory]") {
     std::mt19937 random(5);
     for (int round = 0; round < 30; ++round) {
         const Model model = test::random_layers(random, 1 + random() % 6, 4000, 100);
@@ -192,7 +195,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("cycle: late gradients are folded as they are replayed, and the wait is named") {
+TEST_CASE("cycle: late gradients are folded as they are replayed, and the wait is named", "[memory]") {
     World world = world_of({{10, 20, 10}, {10, 20, 10}}, 70);
     world.plan.noise.stragglers = slowed({0, 1}, 1.5);
     world.plan.iterations = 40;

@@ -66,7 +66,7 @@ std::uint64_t gradients_sent(const Model& model, std::int64_t ranks) {
 
 }  // namespace
 
-TEST_CASE("neighbouring cells exchange edges before convolutions larger than 1x1, forward and backward") {
+TEST_CASE("neighbouring cells exchange edges before convolutions larger than 1x1, forward and backward", "[memory]") {
     const std::int64_t side = 12, batch = 3;
     const Model model = convolutions(side);
     for (const std::int64_t columns : {1, 2}) {
@@ -90,7 +90,7 @@ TEST_CASE("neighbouring cells exchange edges before convolutions larger than 1x1
     }
 }
 
-TEST_CASE("two by two cells exchange rows first, then columns with the corners") {
+TEST_CASE("two by two cells exchange rows first, then columns with the corners", "[memory]") {
     const std::int64_t side = 8, batch = 2;
     const Model model = convolutions(side);
     const Plan plan = plan_of(1, 2, 2, batch);
@@ -108,7 +108,8 @@ TEST_CASE("two by two cells exchange rows first, then columns with the corners")
     CHECK(result.bytes_sent == gradients_sent(model, 4) + static_cast<std::uint64_t>(sent));
 }
 
-TEST_CASE("cells in rows and columns send the edges that neighbours lack, and columns grow by the received rows") {
+TEST_CASE("cells in rows and columns send the edges that neighbours lack, and columns grow by the received rows",
+          "[memory]") {
     const std::int64_t side = 12, batch = 2;
     const Model model = convolutions(side);
     for (const std::int64_t replicas : {1, 2}) {
@@ -137,7 +138,7 @@ TEST_CASE("cells in rows and columns send the edges that neighbours lack, and co
     }
 }
 
-TEST_CASE("convolutions of 1x1 exchange no edges") {
+TEST_CASE("convolutions of 1x1 exchange no edges", "[memory]") {
     Model model = convolutions(8);
     model.layers = {model.layers[1]};
     const Plan plan = plan_of(1, 2, 2, 2);
@@ -146,7 +147,8 @@ TEST_CASE("convolutions of 1x1 exchange no edges") {
     CHECK(result.bytes_sent == gradients_sent(model, 4));
 }
 
-TEST_CASE("between cells and dense layers there is an allgather of inputs and a reduce-scatter of their gradients") {
+TEST_CASE("between cells and dense layers there is an allgather of inputs and a reduce-scatter of their gradients",
+          "[memory]") {
     const std::int64_t side = 8, batch = 2;
     Model model;
     model.name = "with-classifier";
@@ -172,7 +174,7 @@ TEST_CASE("between cells and dense layers there is an allgather of inputs and a 
     }
 }
 
-TEST_CASE("more cells than an image has pixels, or than its kernels reach over, are an error") {
+TEST_CASE("more cells than an image has pixels, or than its kernels reach over, are an error", "[memory]") {
     const Model model = convolutions(8);
     const auto arranged = [&](std::int64_t height, std::int64_t width) {
         const Plan plan = plan_of(1, height, width, 1);

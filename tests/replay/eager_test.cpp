@@ -46,7 +46,7 @@ void check(const std::vector<double>& found, const std::vector<double>& expected
 
 }  // namespace
 
-TEST_CASE("eager: a receiver that is ready changes nothing, and the rendezvous takes two latencies more") {
+TEST_CASE("eager: a receiver that is ready changes nothing, and the rendezvous takes two latencies more", "[memory]") {
     const std::vector<std::vector<Step>> steps{{send(1, 4)}, {receive(0, 4)}};
     for (const std::optional<double> eager :
          {std::optional<double>{}, std::optional<double>{4000}, std::optional<double>{1e15}})
@@ -55,7 +55,7 @@ TEST_CASE("eager: a receiver that is ready changes nothing, and the rendezvous t
     check(ends(star(0, Latency::blocking), steps), {3 * L + 4 * us, 3 * L + 4 * us});
 }
 
-TEST_CASE("eager: a sender does not wait for a late receiver, which finds the message there") {
+TEST_CASE("eager: a sender does not wait for a late receiver, which finds the message there", "[memory]") {
     // Latency blocks, so that rank 1 posts its receive when it has sent 500 kB to rank 2.
     const std::vector<std::vector<Step>> steps{{send(1, 4)}, {send(2, 500), receive(0, 4)}, {receive(1, 500)}};
     const double late_s = 500 * us + L;
@@ -65,7 +65,7 @@ TEST_CASE("eager: a sender does not wait for a late receiver, which finds the me
     check(ends(star(4000, Latency::blocking), steps), {4 * us + L, 2 * L + late_s, 2 * L + late_s});
 }
 
-TEST_CASE("eager: a request that waited for its receiver takes only the answer's latency") {
+TEST_CASE("eager: a request that waited for its receiver takes only the answer's latency", "[memory]") {
     // Rank 1 is busy for 500 us in every case: its message to rank 2 crosses a node, where nothing is eager or asked.
     Cluster cluster = star(0, Latency::blocking);
     cluster.transport.inside.eager_bytes.reset();
@@ -83,14 +83,14 @@ TEST_CASE("eager: a request that waited for its receiver takes only the answer's
     }
 }
 
-TEST_CASE("eager: two ranks that send before they receive do not wait for each other") {
+TEST_CASE("eager: two ranks that send before they receive do not wait for each other", "[memory]") {
     const std::vector<std::vector<Step>> steps{{send(1, 4), receive(1, 4)}, {send(0, 4), receive(0, 4)}};
     check(ends(star(4000, Latency::blocking), steps), {4 * us + L, 4 * us + L});
     // MPI_Send of two large messages to each other is the textbook's deadlock.
     CHECK_THROWS(ends(star(3999, Latency::blocking), steps));
 }
 
-TEST_CASE("eager: messages of a pair arrive in order, whatever their sizes are") {
+TEST_CASE("eager: messages of a pair arrive in order, whatever their sizes are", "[memory]") {
     // 0 sends 1 kB (eager), 8 kB (rendezvous), 1 kB; the receiver takes them in this order.
     const std::vector<std::vector<Step>> steps{{send(1, 1), send(1, 8), send(1, 1)},
                                                {receive(0, 1), receive(0, 8), receive(0, 1)}};
@@ -99,7 +99,7 @@ TEST_CASE("eager: messages of a pair arrive in order, whatever their sizes are")
     check(ends(star(4000), steps), {left_s, left_s + L});
 }
 
-TEST_CASE("eager: a ring's steps take three latencies by rendezvous, and one if blocks are eager") {
+TEST_CASE("eager: a ring's steps take three latencies by rendezvous, and one if blocks are eager", "[memory]") {
     for (const std::uint32_t ranks : {1u, 2u, 3u, 5u, 8u, 13u}) {
         for (const std::uint64_t block : {1ull, 1000ull, 40'000ull}) {
             const std::uint64_t bytes = block * ranks;
@@ -142,7 +142,7 @@ TEST_CASE("eager: no protocol changes what is sent, and without contention eager
     }
 }
 
-TEST_CASE("eager: nothing is folded, and a closed form is left only where no message is asked for") {
+TEST_CASE("eager: nothing is folded, and a closed form is left only where no message is asked for", "[memory]") {
     CollectivePlan plan;
     plan.ranks = 8;
     plan.bytes = 80'000;

@@ -336,7 +336,7 @@ TEST_CASE("every fabric among any number of ranks carries a ring and an all-to-a
     }
 }
 
-TEST_CASE("a fabric that does not fit is refused with a reason") {
+TEST_CASE("a fabric that does not fit is refused with a reason", "[memory]") {
     const auto refused = [](const TopologySpec& spec, std::uint32_t nodes) {
         CAPTURE(shape_name(spec.shape), nodes);
         try {

@@ -98,7 +98,7 @@ double gradients_s(const Sparse& net, const CardMachine& machine, double P, doub
 
 }  // namespace
 
-TEST_CASE("experts: with equal loads an iteration is the sum of its kernels, all-to-alls and all-reduces") {
+TEST_CASE("experts: with equal loads an iteration is the sum of its kernels, all-to-alls and all-reduces", "[memory]") {
     for (const double link_bps : {1e8, 1e10})
         for (const std::int64_t E : {2, 4, 8})
             for (const std::int64_t columns : {1, 2})
@@ -127,7 +127,7 @@ TEST_CASE("experts: with equal loads an iteration is the sum of its kernels, all
                 }
 }
 
-TEST_CASE("experts: every token is sent to its experts and back, in both passes") {
+TEST_CASE("experts: every token is sent to its experts and back, in both passes", "[memory]") {
     const Sparse net;
     const Model model = net.model();
     for (const std::int64_t E : {2, 4})
@@ -150,7 +150,7 @@ TEST_CASE("experts: every token is sent to its experts and back, in both passes"
             }
 }
 
-TEST_CASE("experts: with unequal loads all wait for the rank with the most tokens") {
+TEST_CASE("experts: with unequal loads all wait for the rank with the most tokens", "[memory]") {
     Sparse net;
     net.layers = 1;
     int checked = 0;
@@ -187,7 +187,7 @@ TEST_CASE("experts: with unequal loads all wait for the rank with the most token
     CHECK(checked >= 9);
 }
 
-TEST_CASE("experts: a capacity makes all buffers equal, whatever the loads") {
+TEST_CASE("experts: a capacity makes all buffers equal, whatever the loads", "[memory]") {
     Sparse net;
     net.capacity = 1.5;
     Plan plan = expert_plan(8, 4);
@@ -198,7 +198,7 @@ TEST_CASE("experts: a capacity makes all buffers equal, whatever the loads") {
     CHECK(drawn.bytes_sent == equal.bytes_sent);
 }
 
-TEST_CASE("experts: with sequence parallelism each row sends its positions, and rows gather what arrives") {
+TEST_CASE("experts: with sequence parallelism each row sends its positions, and rows gather what arrives", "[memory]") {
     const Sparse net;
     const Model model = net.model();
     for (const std::int64_t rows : {2, 4})
@@ -264,7 +264,8 @@ Plan folded_plan(const Cut& one) {
 
 }  // namespace
 
-TEST_CASE("experts: with fewer expert rows than rows, messages and iteration are the sums of their exchanges") {
+TEST_CASE("experts: with fewer expert rows than rows, messages and iteration are the sums of their exchanges",
+          "[memory]") {
     for (const Cut& one : cuts) {
         CAPTURE(one.rows, one.expert_rows, one.E, one.columns);
         const Sparse net = even_network(one);
@@ -304,7 +305,7 @@ TEST_CASE("experts: with fewer expert rows than rows, messages and iteration are
     }
 }
 
-TEST_CASE("experts: as many expert rows as rows are the same as none") {
+TEST_CASE("experts: as many expert rows as rows are the same as none", "[memory]") {
     for (const bool sequence : {false, true})
         for (const std::int64_t rows : {1, 2, 4})
             for (const double imbalance : {0.0, 0.3}) {
@@ -347,7 +348,7 @@ TEST_CASE("experts: with fewer expert rows than rows, all ranks together have th
             }
 }
 
-TEST_CASE("experts: expert rows, context, stages, micro-batches and folding go together") {
+TEST_CASE("experts: expert rows, context, stages, micro-batches and folding go together", "[memory]") {
     Sparse net;
     net.layers = 4;
     for (const std::int64_t expert_rows : {1, 2}) {
@@ -372,7 +373,7 @@ TEST_CASE("experts: expert rows, context, stages, micro-batches and folding go t
     }
 }
 
-TEST_CASE("experts: the critical path names how long tokens travel") {
+TEST_CASE("experts: the critical path names how long tokens travel", "[memory]") {
     const Sparse net;
     const CardMachine made = machine(1e9);
     const Plan plan = expert_plan(4, 4);
@@ -390,7 +391,7 @@ TEST_CASE("experts: the critical path names how long tokens travel") {
     CHECK(seconds["combine"] == Approx(2 * net.layers * turn_s).epsilon(1e-6));
 }
 
-TEST_CASE("experts: an explanation has each layer's gradients, with those of experts apart") {
+TEST_CASE("experts: an explanation has each layer's gradients, with those of experts apart", "[memory]") {
     const Sparse net;
     const CardMachine made = machine(1e9);
     const Lowered training = lower(made.cluster(4), net.model(), expert_plan(4, 2));
@@ -406,7 +407,7 @@ TEST_CASE("experts: an explanation has each layer's gradients, with those of exp
     }
 }
 
-TEST_CASE("experts: rows, context, stages and folding go together") {
+TEST_CASE("experts: rows, context, stages and folding go together", "[memory]") {
     Sparse net;
     net.layers = 4;
     for (const double imbalance : {0.0, 0.4}) {
@@ -454,7 +455,8 @@ std::vector<Held> held_of(const Sparse& net, double P, double E, double within) 
 
 }  // namespace
 
-TEST_CASE("experts: sharded weights are gathered, and their gradients scattered, among ranks with the same experts") {
+TEST_CASE("experts: sharded weights are gathered, and their gradients scattered, among ranks with the same experts",
+          "[memory]") {
     struct Case {
         std::int64_t P, E, within;  // within: ranks that divide the state
     };

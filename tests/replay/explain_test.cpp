@@ -98,7 +98,8 @@ void explain_all(const std::vector<fs::path>& files, std::uint64_t most_messages
 
 }  // namespace
 
-TEST_CASE("explain: parts, path, exchanges and links add up to the iteration in every scenario, message by message") {
+TEST_CASE("explain: parts, path, exchanges and links add up to the iteration in every scenario, message by message",
+          "[sweep]") {
     explain_all(scenarios(), 4'000'000);
 }
 

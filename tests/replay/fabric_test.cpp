@@ -29,7 +29,7 @@ void check(const Cluster& cluster, const std::vector<Expected>& messages) {
 
 }  // namespace
 
-TEST_CASE("fabric: a star has the expected routes and times") {
+TEST_CASE("fabric: a star has the expected routes and times", "[memory]") {
     const Cluster star = cluster_of(5, Shape::star);
     check(star, {{{0, 1, MB}, 20 * us + 1 * ms}});
     check(star, {{{3, 2, 0}, 20 * us}});
@@ -52,7 +52,7 @@ TEST_CASE("fabric: a star has the expected routes and times") {
                  {{3, 4, MB}, 20 * us + 1.5 * ms}});
 }
 
-TEST_CASE("fabric: a ring has the expected routes and times") {
+TEST_CASE("fabric: a ring has the expected routes and times", "[memory]") {
     const Cluster ring = cluster_of(6, Shape::ring);
     check(ring, {{{0, 1, MB}, 10 * us + 1 * ms}});
     check(ring, {{{0, 5, MB}, 10 * us + 1 * ms}});
@@ -71,7 +71,7 @@ TEST_CASE("fabric: a ring has the expected routes and times") {
           {{{0, 1, MB}, 10 * us + 2 * ms}, {{0, 1, MB}, 10 * us + 2 * ms}, {{1, 0, MB}, 10 * us + 1 * ms}});
 }
 
-TEST_CASE("fabric: a tree with narrow upper links has the expected routes and times") {
+TEST_CASE("fabric: a tree with narrow upper links has the expected routes and times", "[memory]") {
     Cluster tree = cluster_of(8, Shape::tree, {1e9, 0.5e9, 0.25e9}, {1 * us, 5 * us, 20 * us});
     tree.fabric.topology.arity = 2;
     check(tree, {{{0, 1, MB}, 2 * us + 1 * ms}});
@@ -91,7 +91,7 @@ TEST_CASE("fabric: a tree with narrow upper links has the expected routes and ti
                  {{3, 7, MB}, 52 * us + 16 * ms}});
 }
 
-TEST_CASE("fabric: a hierarchy of stars in a ring has the expected routes and times") {
+TEST_CASE("fabric: a hierarchy of stars in a ring has the expected routes and times", "[memory]") {
     Cluster hierarchy = cluster_of(12, Shape::hierarchical, {1e9, 1.5e9}, {1 * us, 10 * us});
     hierarchy.fabric.topology.levels = {{Shape::star, 3}, {Shape::ring, 4}};
     check(hierarchy, {{{0, 2, MB}, 2 * us + 1 * ms}});
@@ -114,7 +114,7 @@ TEST_CASE("fabric: a hierarchy of stars in a ring has the expected routes and ti
     check(leaders, {{{1, 4, MB}, 12 * us + 2 * ms}, {{2, 8, MB}, 12 * us + 2 * ms}});
 }
 
-TEST_CASE("fabric: the exponential graph has the expected routes and times") {
+TEST_CASE("fabric: the exponential graph has the expected routes and times", "[memory]") {
     const Cluster exponential = cluster_of(8, Shape::exponential);
     for (const std::uint32_t to : {1u, 2u, 4u, 6u, 7u}) check(exponential, {{{0, to, MB}, 10 * us + 1 * ms}});
     // 3 = 1 + 2 and 5 = 1 + 4: over 1, because the cables to the next hosts come first.
@@ -136,7 +136,7 @@ TEST_CASE("fabric: the exponential graph has the expected routes and times") {
     check(directed, {{{0, 7, MB}, 30 * us + 1 * ms}, {{7, 0, MB}, 10 * us + 1 * ms}});
 }
 
-TEST_CASE("fabric: a torus has a latency and a bandwidth for each dimension") {
+TEST_CASE("fabric: a torus has a latency and a bandwidth for each dimension", "[memory]") {
     Cluster torus = cluster_of(24, Shape::torus, {1e9, 0.5e9, 0.25e9}, {1 * us, 10 * us, 100 * us});
     torus.fabric.topology.dimensions = {4, 3, 2};
     const auto at = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) { return x + 4 * (y + 3 * z); };
@@ -153,7 +153,7 @@ TEST_CASE("fabric: a torus has a latency and a bandwidth for each dimension") {
                   {{at(0, 0, 0), at(0, 0, 1), MB}, 100 * us + 4 * ms}});
 }
 
-TEST_CASE("fabric: a hypercube and a full mesh have the expected routes and times") {
+TEST_CASE("fabric: a hypercube and a full mesh have the expected routes and times", "[memory]") {
     const Cluster cube = cluster_of(8, Shape::hypercube);
     check(cube, {{{0, 7, MB}, 30 * us + 1 * ms}});
     check(cube, {{{0b010, 0b011, MB}, 10 * us + 1 * ms}});
@@ -171,7 +171,7 @@ TEST_CASE("fabric: a hypercube and a full mesh have the expected routes and time
     check(mesh, {{{0, 1, MB}, 10 * us + 2 * ms}, {{0, 1, MB}, 10 * us + 2 * ms}});
 }
 
-TEST_CASE("fabric: a fat tree has the expected routes and times") {
+TEST_CASE("fabric: a fat tree has the expected routes and times", "[memory]") {
     // 4-port switches: 2 hosts on a leaf, 4 in a pod, 16 in all.
     Cluster tree = cluster_of(16, Shape::fat_tree, {1e9}, {1 * us, 10 * us, 100 * us});
     tree.fabric.topology.ports = 4;
@@ -190,7 +190,7 @@ TEST_CASE("fabric: a fat tree has the expected routes and times") {
     check(wide, {{{0, 2, MB}, 4 * us + 1 * ms}, {{1, 3, MB}, 4 * us + 1 * ms}});
 }
 
-TEST_CASE("fabric: a dragonfly has the expected routes and times") {
+TEST_CASE("fabric: a dragonfly has the expected routes and times", "[memory]") {
     // Two routers in each of three groups, a host and a global port each. In the absolute arrangement the global cables
     // join router 0.0 with 1.0, 0.1 with 2.0, and 1.1 with 2.1.
     Cluster dragonfly = cluster_of(6, Shape::dragonfly, {1e9, 1e9, 0.5e9}, {1 * us, 10 * us, 100 * us});
@@ -208,7 +208,7 @@ TEST_CASE("fabric: a dragonfly has the expected routes and times") {
     check(dragonfly, {{{0, 2, MB}, 102 * us + 2 * ms}, {{1, 4, MB}, 102 * us + 2 * ms}});
 }
 
-TEST_CASE("fabric: rails have the expected routes and times") {
+TEST_CASE("fabric: rails have the expected routes and times", "[memory]") {
     // Four nodes in two groups; devices i use port i. Host links 1 us, above 10 us.
     Cluster rails = cluster_of(4, Shape::rails, {1e9, 0.5e9}, {1 * us, 10 * us});
     rails.node.devices = 2;
@@ -229,7 +229,7 @@ TEST_CASE("fabric: rails have the expected routes and times") {
     check_at_once(rails, places, {{{0, 1, 8 * MB}, 4 * us + 1 * ms}});
 }
 
-TEST_CASE("fabric: a graph of unequal cables is routed by latency or by hops") {
+TEST_CASE("fabric: a graph of unequal cables is routed by latency or by hops", "[memory]") {
     Cluster graph = cluster_of(3, Shape::graph, {}, {});
     graph.fabric.topology.switches = {"s"};
     graph.fabric.topology.edges = {{"a", "s", {1e9, 1 * us}},
@@ -248,13 +248,13 @@ TEST_CASE("fabric: a graph of unequal cables is routed by latency or by hops") {
     check(graph, {{{1, 0, MB}, 10 * us + 0.5 * ms}, {{1, 2, MB}, 6 * us + 4 * ms}});
 }
 
-TEST_CASE("fabric: empty messages without latency take no time") {
+TEST_CASE("fabric: empty messages without latency take no time", "[memory]") {
     check(cluster_of(3, Shape::ring, {1e9}, {0}), {{{0, 1, MB}, 1 * ms}, {{1, 2, 0}, 0}});
     // Latency is a message's own, whatever else is on the link; a message without bytes takes nothing from others.
     check(cluster_of(3, Shape::ring), {{{0, 1, MB}, 10 * us + 1 * ms}, {{0, 1, 0}, 10 * us}});
 }
 
-TEST_CASE("fabric: platforms of one node and with more hosts than nodes work") {
+TEST_CASE("fabric: platforms of one node and with more hosts than nodes work", "[memory]") {
     check(cluster_of(1, Shape::ring), {});
     // A torus of nine for four nodes: the others only forward. 1→3 is over 0, as x comes first.
     Cluster torus = cluster_of(4, Shape::torus);

@@ -200,7 +200,7 @@ TEST_CASE("folding: the error of a large ring on another fabric stays within its
     if (everything) CHECK(folded > 10);
 }
 
-TEST_CASE("folding: a ring that another exchange disturbs on its links is simulated message by message") {
+TEST_CASE("folding: a ring that another exchange disturbs on its links is simulated message by message", "[memory]") {
     constexpr std::uint32_t ranks = 32;
     constexpr std::uint64_t bytes = ranks * 1'000'000;
     const Cluster cluster = star_cluster(ranks, 1e9, 1e-6);
@@ -224,7 +224,7 @@ TEST_CASE("folding: a ring that another exchange disturbs on its links is simula
     }
 }
 
-TEST_CASE("folding: steps without length do not mix up consecutive exchanges") {
+TEST_CASE("folding: steps without length do not mix up consecutive exchanges", "[memory]") {
     // Members that fold such steps do not sleep, so that they could send for the next exchange before others fold.
     for (const Latency mode : {Latency::blocking, Latency::travelling}) {
         Cluster cluster = star_cluster(16, 1e9, 0);
@@ -307,7 +307,7 @@ TEST_CASE(
     WARN(fmt::format("oversubscribed tree, jitter, buckets: worst relative difference {:.1e}", worst));
 }
 
-TEST_CASE("folding: repeated iterations are simulated once, others are not skipped") {
+TEST_CASE("folding: repeated iterations are simulated once, others are not skipped", "[memory]") {
     std::mt19937 random(9);
     const Model model = random_layers(random, 6, 4000, 40);
     const Cluster cluster = plain_star(1e9, 2e-6);
@@ -371,7 +371,7 @@ TEST_CASE("folding: errors of large rings whose messages share links stay within
     }
 }
 
-TEST_CASE("folding: exchanges that share a device's copies disturb each other") {
+TEST_CASE("folding: exchanges that share a device's copies disturb each other", "[memory]") {
     // Two rings over the same devices, on links of their own: full-mesh, one the other way round.
     constexpr std::uint32_t ranks = 16;
     TopologySpec mesh = wired(Shape::full_mesh, 1e9, 1e-6);

@@ -9,7 +9,7 @@
 
 using namespace syncline;
 
-TEST_CASE("free layers take no time, and exchange what they did") {
+TEST_CASE("free layers take no time, and exchange what they did", "[memory]") {
     const Star star{1e9, 5e-6};
     const std::vector<double> forward_s{1e-3, 3e-3, 2e-3}, backward_s{2e-3, 5e-3, 7e-3};
     const Model model = plain_model(3, 600'000, 100);

@@ -85,7 +85,7 @@ double compute_seconds(const Cluster& cluster, const Model& model, const Plan& p
 
 }  // namespace
 
-TEST_CASE("one-peer exponential gossip on a ring of cables takes the mean of the rounds' times") {
+TEST_CASE("one-peer exponential gossip on a ring of cables takes the mean of the rounds' times", "[memory]") {
     // Ranks exchange with the ranks 1, 2, 4, … places on. All do the same, so every cable on the path carries as many
     // buffers as the path is long: round k takes the distance times (latency + S/B), plus S·γ for the average.
     std::mt19937 random(23);
@@ -115,7 +115,7 @@ TEST_CASE("one-peer exponential gossip on a ring of cables takes the mean of the
     }
 }
 
-TEST_CASE("over a period of one-peer gossip every rank receives from each of its neighbours once") {
+TEST_CASE("over a period of one-peer gossip every rank receives from each of its neighbours once", "[memory]") {
     std::mt19937 random(29);
     Model model = random_model(random);
     model.layers = {model.layers.back()};
@@ -175,7 +175,8 @@ TEST_CASE("gossip on a star: simulated iterations equal the recurrence, and wait
     }
 }
 
-TEST_CASE("gossip by machine: iterations equal the closed form if latency blocks, and have none if it travels") {
+TEST_CASE("gossip by machine: iterations equal the closed form if latency blocks, and have none if it travels",
+          "[memory]") {
     std::mt19937 random(47);
     for (int round = 0; round < 6; ++round) {
         const Model model = random_model(random);
@@ -202,7 +203,8 @@ TEST_CASE("gossip by machine: iterations equal the closed form if latency blocks
     }
 }
 
-TEST_CASE("if rounds leave ranks out, the mean is that of the long run, whatever the number of iterations") {
+TEST_CASE("if rounds leave ranks out, the mean is that of the long run, whatever the number of iterations",
+          "[memory]") {
     // In the max-plus algebra: a rank is ready after its computation, two ranks that meet end together, and a rank that
     // meets none continues immediately. A run converges to the mean over the last of very many iterations.
     std::mt19937 random(43);
@@ -245,7 +247,7 @@ TEST_CASE("if rounds leave ranks out, the mean is that of the long run, whatever
     }
 }
 
-TEST_CASE("gossip with equally many neighbours on a star keeps ranks in step") {
+TEST_CASE("gossip with equally many neighbours on a star keeps ranks in step", "[memory]") {
     std::mt19937 random(37);
     for (int round = 0; round < 12; ++round) {
         const Model model = random_model(random);
@@ -263,7 +265,7 @@ TEST_CASE("gossip with equally many neighbours on a star keeps ranks in step") {
     }
 }
 
-TEST_CASE("one rank alone has no gossip") {
+TEST_CASE("one rank alone has no gossip", "[memory]") {
     std::mt19937 random(41);
     const Model model = random_model(random);
     for (const Pattern& pattern : patterns(1)) {

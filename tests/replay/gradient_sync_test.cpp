@@ -73,7 +73,8 @@ double iteration_s(const World& world, const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("gradient sync: m micro-batches take m iterations of one, and updated weights are gathered once") {
+TEST_CASE("gradient sync: m micro-batches take m iterations of one, and updated weights are gathered once",
+          "[memory]") {
     std::mt19937 random(3);
     for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
         for (const Sharding sharding : shardings) {
@@ -101,7 +102,7 @@ TEST_CASE("gradient sync: m micro-batches take m iterations of one, and updated 
     }
 }
 
-TEST_CASE("gradient sync: so do hybrid shards, rows and recomputed layers") {
+TEST_CASE("gradient sync: so do hybrid shards, rows and recomputed layers", "[memory]") {
     std::mt19937 random(5);
     for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
         for (const Recomputation recomputation : {Recomputation::none, Recomputation::full}) {
@@ -152,7 +153,7 @@ TEST_CASE("gradient sync: bytes are those of a reduce-scatter for each micro-bat
     }
 }
 
-TEST_CASE("gradient sync: hybrid shards are all-reduced for each micro-batch") {
+TEST_CASE("gradient sync: hybrid shards are all-reduced for each micro-batch", "[memory]") {
     std::mt19937 random(9);
     for (const auto& [groups, each] : {std::pair{2, 2}, {3, 2}, {2, 4}}) {
         const std::int64_t ranks = groups * each;
@@ -172,7 +173,8 @@ TEST_CASE("gradient sync: hybrid shards are all-reduced for each micro-batch") {
     }
 }
 
-TEST_CASE("gradient sync: no computation of a micro-batch is beside an exchange of gradients of the one before") {
+TEST_CASE("gradient sync: no computation of a micro-batch is beside an exchange of gradients of the one before",
+          "[memory]") {
     std::mt19937 random(11);
     const World world = world_of(random, 4, 3, 4);
     for (const Sharding sharding : shardings) {
@@ -205,7 +207,7 @@ TEST_CASE("gradient sync: no computation of a micro-batch is beside an exchange 
     }
 }
 
-TEST_CASE("gradient sync: tasks and messages are counted, and fold to the same times") {
+TEST_CASE("gradient sync: tasks and messages are counted, and fold to the same times", "[memory]") {
     std::mt19937 random(13);
     for (const Sharding sharding : shardings) {
         for (const std::int64_t within : {0, 4}) {
@@ -232,7 +234,7 @@ TEST_CASE("gradient sync: tasks and messages are counted, and fold to the same t
     }
 }
 
-TEST_CASE("gradient sync: a pipeline exchanges gradients after its last micro-batch") {
+TEST_CASE("gradient sync: a pipeline exchanges gradients after its last micro-batch", "[memory]") {
     std::mt19937 random(15);
     const World world = world_of(random, 4, 4, 4);
     for (const Sharding sharding : {Sharding::gradients, Sharding::parameters}) {
@@ -245,7 +247,8 @@ TEST_CASE("gradient sync: a pipeline exchanges gradients after its last micro-ba
     }
 }
 
-TEST_CASE("gradient sync: shards are kept between micro-batches, and whole gradients of the largest layer for a time") {
+TEST_CASE("gradient sync: shards are kept between micro-batches, and whole gradients of the largest layer for a time",
+          "[memory]") {
     std::mt19937 random(17);
     const World world = world_of(random, 6, 5, 6);
     std::int64_t largest = 0;

@@ -107,13 +107,13 @@ Result result_of(const std::string& choice_of, double iteration_s) {
 
 }  // namespace
 
-TEST_CASE(
-    "grids of 8 ranks take the equations' time, and data parallelism is best unless only dense layers are split") {
+TEST_CASE("grids of 8 ranks take the equations' time, and data parallelism is best unless only dense layers are split",
+          "[memory]") {
     CHECK(compare("all-8", 8, 0, {{1, 72.9}, {2, 232.7}, {8, 1410}}) == 1);
     CHECK(compare("dense-8", 8, first_dense, {{1, 72.9}, {2, 41.3}, {4, 36.8}, {8, 57.1}}) == 4);
 }
 
-TEST_CASE("grids of 64 ranks take the equations' time, and the best one mixes data and model parallelism") {
+TEST_CASE("grids of 64 ranks take the equations' time, and the best one mixes data and model parallelism", "[memory]") {
     CHECK(compare("all-64", 64, 0, {{1, 82.1}, {2, 65.7}, {4, 95.2}, {64, 1586}}) == 2);
     CHECK(compare("dense-64", 64, first_dense,
                   {{1, 82.1}, {2, 43.9}, {4, 26.3}, {8, 20.2}, {16, 22.9}, {32, 35.5}, {64, 64.3}}) == 8);
@@ -137,8 +137,8 @@ TEST_CASE("grids of 512 ranks, dense layers, take the equations' time, and 32 ro
                    {512, 65.3}}) == 32);
 }
 
-TEST_CASE(
-    "the best choice of each variant is the first with the shortest iteration, and other results are no choices") {
+TEST_CASE("the best choice of each variant is the first with the shortest iteration, and other results are no choices",
+          "[memory]") {
     Report report{"", {result_of("a", 3), result_of("", 0), result_of("a", 2), result_of("b", 1), result_of("a", 2)}};
     mark_best(report);
     CHECK(report.results[0].best == false);

@@ -63,7 +63,8 @@ double scattered_s(double ranks, double bytes) {
 
 }  // namespace
 
-TEST_CASE("hybrid sharding: one layer takes a reduce-scatter in the group, an all-reduce of shards, and allgathers") {
+TEST_CASE("hybrid sharding: one layer takes a reduce-scatter in the group, an all-reduce of shards, and allgathers",
+          "[memory]") {
     std::mt19937 random(3);
     for (const auto& [groups, each] : {std::pair{2, 2}, {3, 2}, {2, 4}, {4, 3}, {1, 4}}) {
         const std::int64_t ranks = groups * each;
@@ -93,7 +94,7 @@ TEST_CASE("hybrid sharding: one layer takes a reduce-scatter in the group, an al
     }
 }
 
-TEST_CASE("hybrid sharding: a node's ranks are its devices") {
+TEST_CASE("hybrid sharding: a node's ranks are its devices", "[memory]") {
     std::mt19937 random(7);
     for (int round = 0; round < 6; ++round) {
         World world = world_of(random, 4, 4);
@@ -113,7 +114,8 @@ TEST_CASE("hybrid sharding: a node's ranks are its devices") {
     }
 }
 
-TEST_CASE("hybrid sharding: groups of all ranks are sharding among all, and memory is divided by the group's size") {
+TEST_CASE("hybrid sharding: groups of all ranks are sharding among all, and memory is divided by the group's size",
+          "[memory]") {
     std::mt19937 random(5);
     const World world = world_of(random, 12, 5);
     for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
@@ -144,7 +146,8 @@ TEST_CASE("hybrid sharding: groups of all ranks are sharding among all, and memo
     }
 }
 
-TEST_CASE("hybrid sharding: rows, stages and micro-batches have groups of their own, counted and folded alike") {
+TEST_CASE("hybrid sharding: rows, stages and micro-batches have groups of their own, counted and folded alike",
+          "[memory]") {
     std::mt19937 random(9);
     for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
         for (const std::int64_t rows : {1, 2}) {
@@ -180,7 +183,7 @@ TEST_CASE("hybrid sharding: rows, stages and micro-batches have groups of their 
     }
 }
 
-TEST_CASE("hybrid sharding: groups that do not fit are refused") {
+TEST_CASE("hybrid sharding: groups that do not fit are refused", "[memory]") {
     std::mt19937 random(1);
     const World world = world_of(random, 6, 2);
     const auto message = [&](Plan plan, Cluster cluster) -> std::string {

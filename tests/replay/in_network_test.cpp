@@ -30,7 +30,7 @@ Cluster reducing_star(std::int64_t nodes) {
 
 }  // namespace
 
-TEST_CASE("in-network: on a star every buffer goes up once and comes down once") {
+TEST_CASE("in-network: on a star every buffer goes up once and comes down once", "[memory]") {
     for (const std::uint32_t ranks : {2u, 3u, 8u, 13u}) {
         for (const std::uint64_t segments : {1u, 2u, 10u, 80u}) {
             CAPTURE(ranks, segments);
@@ -47,7 +47,7 @@ TEST_CASE("in-network: on a star every buffer goes up once and comes down once")
     }
 }
 
-TEST_CASE("in-network: latency that blocks is paid for every segment") {
+TEST_CASE("in-network: latency that blocks is paid for every segment", "[memory]") {
     Cluster cluster = reducing_star(8);
     cluster.latency = Latency::blocking;
     const CollectiveResult result = reduce(cluster, 8, 10 * chunk);
@@ -55,7 +55,7 @@ TEST_CASE("in-network: latency that blocks is paid for every segment") {
     CHECK(*result.closed_form_s == Approx(result.completion_time_s).epsilon(1e-9));
 }
 
-TEST_CASE("in-network: bandwidth is twice that of a ring of many ranks") {
+TEST_CASE("in-network: bandwidth is twice that of a ring of many ranks", "[memory]") {
     const Cluster cluster = reducing_star(32);
     const std::uint64_t bytes = 800 * chunk;
     const double ring_s = allreduce(cluster, 32, 1, "ring", bytes).completion_time_s;
@@ -64,7 +64,7 @@ TEST_CASE("in-network: bandwidth is twice that of a ring of many ranks") {
     CHECK(ring_s / network_s < 2);
 }
 
-TEST_CASE("in-network: trees of switches pass sums on while the next segment arrives") {
+TEST_CASE("in-network: trees of switches pass sums on while the next segment arrives", "[memory]") {
     // Two levels of switches with two children each: two hops to the root for four ranks.
     Cluster cluster = reducing_star(4);
     cluster.fabric.topology = wired(Shape::tree, 1e9, 3 * us);
@@ -84,7 +84,7 @@ TEST_CASE("in-network: trees of switches pass sums on while the next segment arr
     CHECK(reduce(cluster, 2, 10 * chunk).completion_time_s == Approx(pipeline_s(1, 3 * us, 10, 1e9)).epsilon(1e-9));
 }
 
-TEST_CASE("in-network: a node's switch adds up for the node's devices") {
+TEST_CASE("in-network: a node's switch adds up for the node's devices", "[memory]") {
     Cluster cluster = star_cluster(2, 1e9, 3 * us);
     cluster.node.devices = 8;
     cluster.node.links = NodeLinks::crossbar;
@@ -103,7 +103,7 @@ TEST_CASE("in-network: a node's switch adds up for the node's devices") {
     CHECK_FALSE(both.closed_form_s);
 }
 
-TEST_CASE("in-network: folding is off and empty buffers take two latencies") {
+TEST_CASE("in-network: folding is off and empty buffers take two latencies", "[memory]") {
     const Cluster cluster = reducing_star(8);
     CollectivePlan plan;
     plan.ranks = 8;
@@ -120,7 +120,7 @@ TEST_CASE("in-network: folding is off and empty buffers take two latencies") {
     CHECK(sweep.points[1].completion_time_s == Approx(reduce(cluster, 8, 10 * chunk).completion_time_s));
 }
 
-TEST_CASE("in-network: every cable of the tree carries the buffer once in each direction on every fabric") {
+TEST_CASE("in-network: every cable of the tree carries the buffer once in each direction on every fabric", "[memory]") {
     int with = 0;
     for (const NamedFabric& fabric : fabrics()) {
         CAPTURE(fabric.name);
@@ -142,7 +142,7 @@ TEST_CASE("in-network: every cable of the tree carries the buffer once in each d
     CHECK(with >= 4);
 }
 
-TEST_CASE("in-network: iterations equal the recurrence over buckets") {
+TEST_CASE("in-network: iterations equal the recurrence over buckets", "[memory]") {
     std::mt19937 random(5);
     for (int round = 0; round < 12; ++round) {
         Cluster cluster = test::plain_star(2e9, 6 * us);

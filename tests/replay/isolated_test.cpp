@@ -9,7 +9,7 @@
 using namespace syncline;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("isolated: killing a process that has ended has no effect") {
+TEST_CASE("isolated: killing a process that has ended has no effect", "[memory]") {
     const Isolated::Role role = GENERATE(Isolated::Role::part, Isolated::Role::worker);
     Isolated outer(
         [role] {
@@ -22,7 +22,7 @@ TEST_CASE("isolated: killing a process that has ended has no effect") {
     CHECK(outer.outcome() == "ended, and alive");
 }
 
-TEST_CASE("isolated: a process replays once") {
+TEST_CASE("isolated: a process replays once", "[memory]") {
     const Cluster cluster = test::plain_star(1e9, 1e-6);
     Model model;
     model.layers = {test::layer_of(4000, 1)};

@@ -51,7 +51,7 @@ constexpr std::array placements{Placement::round_robin, Placement::greedy_bytes,
 
 }  // namespace
 
-TEST_CASE("all-reduce iterations equal the recurrence, with and without overlap, fusion and input copies") {
+TEST_CASE("all-reduce iterations equal the recurrence, with and without overlap, fusion and input copies", "[memory]") {
     std::mt19937 random(7);
     for (int round = 0; round < 30; ++round) {
         const Model model = random_model(random, 1 + random() % 12);
@@ -70,7 +70,7 @@ TEST_CASE("all-reduce iterations equal the recurrence, with and without overlap,
     }
 }
 
-TEST_CASE("parameter-server iterations equal the closed form, whatever the placement") {
+TEST_CASE("parameter-server iterations equal the closed form, whatever the placement", "[memory]") {
     std::mt19937 random(11);
     for (int round = 0; round < 60; ++round) {
         const Model model = random_model(random, 1 + random() % 9);
@@ -112,7 +112,7 @@ TEST_CASE("colocated servers: the first iteration and all later ones equal the c
     }
 }
 
-TEST_CASE("the measured iteration is typical: its time is the mean over many") {
+TEST_CASE("the measured iteration is typical: its time is the mean over many", "[memory]") {
     std::mt19937 random(17);
     for (int round = 0; round < 30; ++round) {
         const Model model = random_model(random, 1 + random() % 9);
@@ -161,7 +161,7 @@ TEST_CASE("wait-free is never slower than no overlap of the same buckets, and th
     }
 }
 
-TEST_CASE("one rank exchanges nothing and takes its computation, or its input copy if that is longer") {
+TEST_CASE("one rank exchanges nothing and takes its computation, or its input copy if that is longer", "[memory]") {
     std::mt19937 random(5);
     const Model model = random_model(random, 6);
     Cluster cluster = cluster_of(1e9);
@@ -183,7 +183,7 @@ TEST_CASE("one rank exchanges nothing and takes its computation, or its input co
     CHECK(blocking.time.iteration_s == Approx(copy_s + blocking.time.compute_s));
 }
 
-TEST_CASE("replaying the same graph twice gives the same timeline to the last bit") {
+TEST_CASE("replaying the same graph twice gives the same timeline to the last bit", "[memory]") {
     std::mt19937 random(9);
     const Model model = random_model(random, 8);
     Plan plan = plan_of(6);
@@ -200,7 +200,7 @@ TEST_CASE("replaying the same graph twice gives the same timeline to the last bi
     }
 }
 
-TEST_CASE("on a fast network communication is small compared with computation, for every exchange") {
+TEST_CASE("on a fast network communication is small compared with computation, for every exchange", "[memory]") {
     std::mt19937 random(19);
     const Model model = random_model(random, 8);
     Cluster cluster = cluster_of(1e13);

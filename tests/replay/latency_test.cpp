@@ -36,7 +36,7 @@ std::vector<double> ends(const Cluster& cluster, const std::vector<std::vector<S
 
 }  // namespace
 
-TEST_CASE("latency: a sender is free when its bytes have left, and the receiver has them a latency later") {
+TEST_CASE("latency: a sender is free when its bytes have left, and the receiver has them a latency later", "[memory]") {
     const auto travelling = ends(star(), {{send(1)}, {receive(0)}});
     CHECK(travelling[0] == Approx(1 * us));
     CHECK(travelling[1] == Approx(1 * us + latency_s));
@@ -49,7 +49,7 @@ TEST_CASE("latency: a sender is free when its bytes have left, and the receiver 
     CHECK(sizeless[1] == Approx(latency_s));
 }
 
-TEST_CASE("latency: messages of consecutive steps follow each other on the wires") {
+TEST_CASE("latency: messages of consecutive steps follow each other on the wires", "[memory]") {
     const auto travelling = ends(star(), {{send(1, 1, 50)}, {receive(0, 1, 50)}});
     CHECK(travelling[0] == Approx(50 * us));
     CHECK(travelling[1] == Approx(50 * us + latency_s));
@@ -57,7 +57,7 @@ TEST_CASE("latency: messages of consecutive steps follow each other on the wires
           Approx(50 * (1 * us + latency_s)));
 }
 
-TEST_CASE("latency: overheads block, as in LogGP") {
+TEST_CASE("latency: overheads block, as in LogGP", "[memory]") {
     Cluster cluster = star();
     cluster.transport.between.send_overhead_s = 2 * us;
     cluster.transport.between.receive_overhead_s = 5 * us;
@@ -70,7 +70,8 @@ TEST_CASE("latency: overheads block, as in LogGP") {
     CHECK(slow_sender[1] == Approx(10 * 8 * us + latency_s + 5 * us));
 }
 
-TEST_CASE("latency: a receiver takes the messages of its steps in order, off the wires before they have arrived") {
+TEST_CASE("latency: a receiver takes the messages of its steps in order, off the wires before they have arrived",
+          "[memory]") {
     // 0 receives from 1 and then from 2; 1 sends when it has received 9000 bytes from 3.
     const auto times = ends(star(), {{receive(1), receive(2)}, {receive(3, 9), send(0)}, {send(0)}, {send(1, 9)}});
     CHECK(times[3] == Approx(9 * us));
@@ -79,14 +80,14 @@ TEST_CASE("latency: a receiver takes the messages of its steps in order, off the
     CHECK(times[0] == Approx(9 * us + latency_s + 2 * us + latency_s));
 }
 
-TEST_CASE("latency: steps without receives keep none back") {
+TEST_CASE("latency: steps without receives keep none back", "[memory]") {
     // 0 is busy sending while messages for its later steps come in.
     const auto times = ends(star(), {{send(1, 500), receive(2), receive(2)}, {receive(0, 500)}, {send(0), send(0)}});
     CHECK(times[2] == Approx(2 * us));
     CHECK(times[0] == Approx(500 * us));
 }
 
-TEST_CASE("latency: an exchange begins with what its members post then") {
+TEST_CASE("latency: an exchange begins with what its members post then", "[memory]") {
     // Messages of the next exchange wait for their receiver to be done with this one.
     const Cluster cluster = star();
     TaskGraph graph;
@@ -105,7 +106,7 @@ TEST_CASE("latency: an exchange begins with what its members post then") {
     CHECK(end_s(0, 1) == Approx(2 * us + 2 * latency_s));
 }
 
-TEST_CASE("latency: a chain pays each latency once, as its closed form") {
+TEST_CASE("latency: a chain pays each latency once, as its closed form", "[memory]") {
     CollectivePlan plan;
     plan.ranks = 8;
     plan.bytes = 160 * 10'000;

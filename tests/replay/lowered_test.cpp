@@ -66,7 +66,8 @@ Counts counts(const std::vector<std::string>& more, const Ask& ask) {
 
 }  // namespace
 
-TEST_CASE("lowered: a run lowers its plan once and builds its graph once, and so does the reference of one rank") {
+TEST_CASE("lowered: a run lowers its plan once and builds its graph once, and so does the reference of one rank",
+          "[memory]") {
     const auto run = [](const config::Variant& variant) {
         CHECK(memory_of(variant.lowered()).fits());
         simulate(variant.lowered());
@@ -79,7 +80,7 @@ TEST_CASE("lowered: a run lowers its plan once and builds its graph once, and so
     CHECK(counts({"training.parallelism={grid: auto}", "training.batch=64"}, run) == Counts{3 * 2, 3 * 2});
 }
 
-TEST_CASE("lowered: an explanation lowers no more often, and each change once more") {
+TEST_CASE("lowered: an explanation lowers no more often, and each change once more", "[memory]") {
     ExplainOptions options;
     const auto explained = [&](const config::Variant& variant) {
         CHECK(memory_of(variant.lowered()).fits());
@@ -91,7 +92,7 @@ TEST_CASE("lowered: an explanation lowers no more often, and each change once mo
     CHECK(counts({}, explained) == Counts{4, 4});
 }
 
-TEST_CASE("lowered: a dry run lowers once and builds nothing") {
+TEST_CASE("lowered: a dry run lowers once and builds nothing", "[memory]") {
     const auto dry = [](const config::Variant& variant) { dry_run(variant.lowered()); };
     CHECK(counts({}, dry) == Counts{1, 0});
     CHECK(counts({"training.fidelity=auto"}, dry) == Counts{1, 0});

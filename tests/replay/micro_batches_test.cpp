@@ -109,7 +109,8 @@ TEST_CASE("micro-batches of random plans are folded within the bound of folding"
     CHECK(folds > plans / 8);
 }
 
-TEST_CASE("micro-batches: a pipeline with a thousand of them takes the textbook's time, from two short simulations") {
+TEST_CASE("micro-batches: a pipeline with a thousand of them takes the textbook's time, from two short simulations",
+          "[memory]") {
     constexpr std::int64_t stages = 4, micro_batches = 1000;
     Chance chance(3);
     const Model model = layers_of(chance, stages);
@@ -130,7 +131,8 @@ TEST_CASE("micro-batches: a pipeline with a thousand of them takes the textbook'
     CHECK(*all.pipeline_bubble == Approx(1 - micro_batches * one_s / (stages * all.iteration_s)).epsilon(1e-6));
 }
 
-TEST_CASE("micro-batches are not folded that are few, are in two places, take random times, or are asked for") {
+TEST_CASE("micro-batches are not folded that are few, are in two places, take random times, or are asked for",
+          "[memory]") {
     Chance chance(4);
     const Model model = layers_of(chance, 4);
     const Cluster cluster = cluster_of(4, 1e8);

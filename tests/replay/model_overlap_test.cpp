@@ -102,7 +102,7 @@ double chunked_iteration_s(const Halves& net, double n) {
 
 }  // namespace
 
-TEST_CASE("model overlap: what the weights' gradients do not hide of an all-reduce is exposed") {
+TEST_CASE("model overlap: what the weights' gradients do not hide of an all-reduce is exposed", "[memory]") {
     Halves net;
     for (const double link_bps : {1e8, 1e9, 5e9, 1e12})
         for (const double P : {2, 3, 6})
@@ -131,7 +131,8 @@ TEST_CASE("model overlap: what the weights' gradients do not hide of an all-redu
                 }
 }
 
-TEST_CASE("model overlap: gradients of weights may wait for the backward pass although those of inputs do not") {
+TEST_CASE("model overlap: gradients of weights may wait for the backward pass although those of inputs do not",
+          "[memory]") {
     Halves net;
     net.machine.link_bps = 1e10;
     Plan plan = net.plan();
@@ -166,7 +167,7 @@ TEST_CASE("model overlap: allgathers and reduce-scatters in chunks are exchanged
             }
 }
 
-TEST_CASE("model overlap: chunks hide everything but their ends on a fast network") {
+TEST_CASE("model overlap: chunks hide everything but their ends on a fast network", "[memory]") {
     Halves net;
     net.P = 4;
     net.machine.link_bps = 1e12;
@@ -182,7 +183,7 @@ TEST_CASE("model overlap: chunks hide everything but their ends on a fast networ
     CHECK(whole_s - net.run(plan).time.iteration_s == Approx(8 * 0.75 * net.ring_s()).epsilon(1e-6));
 }
 
-TEST_CASE("model overlap: a chunk's product takes what a product of its size takes") {
+TEST_CASE("model overlap: a chunk's product takes what a product of its size takes", "[memory]") {
     Halves net;
     const double latency_s = 1;  // longer than any product: every kernel takes it
     Plan plan = net.plan();
@@ -204,7 +205,7 @@ TEST_CASE("model overlap: a chunk's product takes what a product of its size tak
     }
 }
 
-TEST_CASE("model overlap: folding, counts of work and other combinations hold with chunks") {
+TEST_CASE("model overlap: folding, counts of work and other combinations hold with chunks", "[memory]") {
     Halves net;
     net.layers = 4;
     const Model model = net.model();

@@ -50,7 +50,7 @@ std::string cluster_tag(const std::string& hosts, const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("native: a cluster has the expected links, with and without a backbone") {
+TEST_CASE("native: a cluster has the expected links, with and without a backbone", "[memory]") {
     const Native plain(cluster_tag("0-11", ""));
     CHECK(plain.nodes == 12);
     CHECK(plain.device.flops_per_s == 2e9);
@@ -64,7 +64,7 @@ TEST_CASE("native: a cluster has the expected links, with and without a backbone
     check(fat, {{{0, 1, MB}, 120 * us + 1 * ms}, {{2, 3, MB}, 120 * us + 1 * ms}});
 }
 
-TEST_CASE("native: SimGrid's torus, fat tree and dragonfly are simulated") {
+TEST_CASE("native: SimGrid's torus, fat tree and dragonfly are simulated", "[memory]") {
     const Native torus(cluster_tag("0-11", "topology=\"TORUS\" topo_parameters=\"4,3\""));
     check(torus, {{{0, 1, MB}, 10 * us + 1 * ms}});
     check(torus, {{{0, 6, MB}, 30 * us + 1 * ms}});
@@ -80,7 +80,7 @@ TEST_CASE("native: SimGrid's torus, fat tree and dragonfly are simulated") {
     check(dragonfly, {{{0, 3, MB}, 50 * us + 1 * ms}});
 }
 
-TEST_CASE("native: a full zone may have links that several routes share") {
+TEST_CASE("native: a full zone may have links that several routes share", "[memory]") {
     const Native full(R"(<zone id="z" routing="Full">
   <host id="a" speed="1Gf"/><host id="b" speed="3Gf"/><host id="c" speed="2Gf"/>
   <link id="common" bandwidth="1GBps" latency="10us"/>
@@ -102,7 +102,7 @@ TEST_CASE("native: a full zone may have links that several routes share") {
     check(full, {{{0, 2, MB}, 110 * us + 2 * ms}, {{2, 0, MB}, 110 * us + 2 * ms}});
 }
 
-TEST_CASE("native: a Floyd zone, a star zone and nested zones are simulated") {
+TEST_CASE("native: a Floyd zone, a star zone and nested zones are simulated", "[memory]") {
     const std::string line = R"(<zone id="z" routing="Floyd">
   <host id="n1" speed="1Gf"/><host id="n2" speed="1Gf"/><host id="n10" speed="1Gf"/>
   <link id="l1" bandwidth="1GBps" latency="10us" sharing_policy="SPLITDUPLEX"/>
@@ -144,7 +144,7 @@ TEST_CASE("native: a Floyd zone, a star zone and nested zones are simulated") {
     check(zones, {{{0, 2, MB}, 1002 * us + 4 * ms}, {{1, 3, MB}, 1002 * us + 4 * ms}});
 }
 
-TEST_CASE("native: latency may come from coordinates rather than links") {
+TEST_CASE("native: latency may come from coordinates rather than links", "[memory]") {
     // Vivaldi: |a - b| in the plane and both heights, in ms: 5 + 1 + 2. Peers have links without latency.
     const Native peers(R"(<zone id="z" routing="Vivaldi">
   <peer id="p1" speed="1Gf" bw_in="1GBps" bw_out="0.5GBps" coordinates="0.0 0.0 1.0"/>
@@ -155,7 +155,7 @@ TEST_CASE("native: latency may come from coordinates rather than links") {
     check(peers, {{{1, 0, MB}, 8 * ms + 4 * ms}});
 }
 
-TEST_CASE("native: an exchange may use a device given with the platform") {
+TEST_CASE("native: an exchange may use a device given with the platform", "[memory]") {
     const Native cluster(cluster_tag("0-7", ""),
                          "device: {flops: 1 Tflops, memory_bandwidth: 30 GBps}\nhosts: [n7, n1, n3, n2, n5]\n");
     CHECK(cluster.nodes == 5);

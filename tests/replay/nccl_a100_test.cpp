@@ -56,7 +56,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-TEST_CASE("A100: the transport's parameters are those fitted to eight devices") {
+TEST_CASE("A100: the transport's parameters are those fitted to eight devices", "[memory]") {
     const std::vector<Row> rows = measured();
     REQUIRE(rows.size() == 41);
     const Transport transport = question(8).cluster.transport;
@@ -83,7 +83,7 @@ TEST_CASE("A100: the transport's parameters are those fitted to eight devices") 
     CHECK(transport.staging.latency_s == 0);
 }
 
-TEST_CASE("A100: calibrated on eight devices, two and four are predicted with a median error under 10 %") {
+TEST_CASE("A100: calibrated on eight devices, two and four are predicted with a median error under 10 %", "[memory]") {
     const std::vector<Row> rows = measured();
     const std::uint32_t devices[] = {2, 4, 8};
     for (int column : {2, 1, 0}) {

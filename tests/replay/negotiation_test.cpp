@@ -51,7 +51,7 @@ constexpr double request_of_layer_ms = 128e-6;  // of one layer, at 1 GB/s
 
 }  // namespace
 
-TEST_CASE("negotiation: ahead a bucket leaves when its gradients are ready and not at the next tick") {
+TEST_CASE("negotiation: ahead a bucket leaves when its gradients are ready and not at the next tick", "[memory]") {
     // The gradients are ready at 70. On ready they leave at 100, after requests and answers of 1 ms each.
     const std::vector<Enqueued> one{{20, 50, 10}};
     CHECK(negotiated_ms(negotiated(one, 0, Negotiation::none)) == Approx(110).epsilon(1e-9));
@@ -65,7 +65,7 @@ TEST_CASE("negotiation: ahead a bucket leaves when its gradients are ready and n
     CHECK(negotiated_ms(negotiated(one, 0, Negotiation::ahead, {0, {1}, 2})) == Approx(150).epsilon(1e-9));
 }
 
-TEST_CASE("negotiation: ahead buckets are filled up to the threshold whenever their gradients are ready") {
+TEST_CASE("negotiation: ahead buckets are filled up to the threshold whenever their gradients are ready", "[memory]") {
     // Gradients at 40 and 60, of 8 MB each. On ready the first leaves at 50, the second at 100.
     const std::vector<Enqueued> two{{10, 20, 10}, {10, 20, 10}};
     CHECK(negotiated_ms(negotiated(two, 1e9, Negotiation::none)) == Approx(110).epsilon(1e-9));
@@ -73,7 +73,7 @@ TEST_CASE("negotiation: ahead buckets are filled up to the threshold whenever th
     CHECK(negotiated_ms(negotiated(two, 0, Negotiation::ahead)) == Approx(60 + 10).epsilon(1e-9));
 }
 
-TEST_CASE("negotiation: ahead it takes time only if the computation is shorter") {
+TEST_CASE("negotiation: ahead it takes time only if the computation is shorter", "[memory]") {
     const std::vector<Enqueued> two{{0.25, 0.25, 10}, {0.25, 0.25, 10}};
     const Result result = negotiated(two, 0, Negotiation::ahead);
     CHECK(negotiated_ms(result) == Approx(2 + 2 * 2 * request_of_layer_ms + 20).epsilon(1e-9));
@@ -85,7 +85,8 @@ TEST_CASE("negotiation: ahead it takes time only if the computation is shorter")
     CHECK(negotiated(two, 0, Negotiation::none).messages == 2 * 2 * 2);
 }
 
-TEST_CASE("negotiation: ahead iterations follow their recurrence in any order with any fusion and partition") {
+TEST_CASE("negotiation: ahead iterations follow their recurrence in any order with any fusion and partition",
+          "[memory]") {
     std::mt19937 random(29);
     for (int round = 0; round < 32; ++round) {
         Plan plan;

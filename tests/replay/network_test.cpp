@@ -89,7 +89,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("the network model can be chosen") {
+TEST_CASE("the network model can be chosen", "[memory]") {
     // Two steps, each one message of half the buffer over two links of 10 µs.
     const double latency = 2e-5;
     CHECK(ring_of_two(NetworkModel::exact, 2'000'000) == Approx(2 * (latency + 1e-3)).epsilon(1e-9));
@@ -104,7 +104,7 @@ TEST_CASE("the network model can be chosen") {
     CHECK(ring_of_two(NetworkModel::Constant, 2'000'000) == Approx(2 * latency).epsilon(1e-9));
 }
 
-TEST_CASE("servers on one sender's path share its link evenly") {
+TEST_CASE("servers on one sender's path share its link evenly", "[memory]") {
     // Three servers with slices of 3, 3 and 4 bytes and five workers: every server's link carries five flows, so a
     // phase takes 5·4 bytes over the link. An update of only some links, as SimGrid's lazy solver does, gives less.
     Cluster cluster = star(NetworkModel::exact);
@@ -112,7 +112,7 @@ TEST_CASE("servers on one sender's path share its link evenly") {
     CHECK(result.completion_time_s == Approx(2 * (2e-5 + 20e-9)).epsilon(1e-9));
 }
 
-TEST_CASE("an exchange that cannot end is reported as a bug, with the stuck streams") {
+TEST_CASE("an exchange that cannot end is reported as a bug, with the stuck streams", "[memory]") {
     for (const std::uint32_t members : {2u, 3u, 8u}) {
         CAPTURE(members);
         const std::string text = complaint(exchange_of(std::make_shared<const Stuck>(), members), 1);
@@ -122,14 +122,14 @@ TEST_CASE("an exchange that cannot end is reported as a bug, with the stuck stre
     }
 }
 
-TEST_CASE("with many stuck streams the first ones are named and the others counted") {
+TEST_CASE("with many stuck streams the first ones are named and the others counted", "[memory]") {
     const std::string text = complaint(exchange_of(std::make_shared<const Stuck>(), 60), 1);
     CHECK(contains(text, "process 0: "));
     CHECK(std::count(text.begin(), text.end(), '\n') == 9);
     CHECK(contains(text, "and 52 more"));
 }
 
-TEST_CASE("a mismatch after correct steps is reported at its step, with only the waiting members") {
+TEST_CASE("a mismatch after correct steps is reported at its step, with only the waiting members", "[memory]") {
     for (const std::uint32_t when : {0u, 1u, 4u}) {
         CAPTURE(when);
         const std::string text = complaint(exchange_of(std::make_shared<const LateMismatch>(when), 2), when + 1);
@@ -141,7 +141,7 @@ TEST_CASE("a mismatch after correct steps is reported at its step, with only the
     CHECK(replay_isolated(star(NetworkModel::exact), graph, {3, 2}).messages == 2 * (1 + 5 + 1 + 3));
 }
 
-TEST_CASE("a member that has continued with the next iteration is reported as stuck there") {
+TEST_CASE("a member that has continued with the next iteration is reported as stuck there", "[memory]") {
     // Its partner's surplus message of iteration 0 meets the first message of its iteration 1, and so on to the end,
     // where the partner lacks one.
     const std::string text = complaint(exchange_of(std::make_shared<const LateMismatch>(0), 2), 3);
@@ -149,7 +149,7 @@ TEST_CASE("a member that has continued with the next iteration is reported as st
     CHECK_FALSE(contains(text, "process 1"));
 }
 
-TEST_CASE("the program ends with exit code 70 and a request to report the bug if a simulation is stuck") {
+TEST_CASE("the program ends with exit code 70 and a request to report the bug if a simulation is stuck", "[memory]") {
     const TaskGraph graph = exchange_of(std::make_shared<const LateMismatch>(0), 2);
     std::FILE* const said = std::tmpfile();
     REQUIRE(said != nullptr);

@@ -36,7 +36,7 @@ void check(const Cluster& cluster, const std::vector<Expected>& messages) {
 
 }  // namespace
 
-TEST_CASE("node: each pair has its own link with all-to-all links") {
+TEST_CASE("node: each pair has its own link with all-to-all links", "[memory]") {
     const Cluster cluster = nodes_of(4, NodeLinks::all_to_all);
     check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms}});
     check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms},
@@ -51,7 +51,7 @@ TEST_CASE("node: each pair has its own link with all-to-all links") {
     check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}, {{0, 1, 4 * MB}, 1 * us + 1 * ms}});
 }
 
-TEST_CASE("node: a ring of devices forwards messages") {
+TEST_CASE("node: a ring of devices forwards messages", "[memory]") {
     const Cluster cluster = nodes_of(5, NodeLinks::ring);
     check(cluster, {{{0, 4, 4 * MB}, 1 * us + 1 * ms}});
     check(cluster, {{{0, 2, 4 * MB}, 2 * us + 1 * ms}});
@@ -62,7 +62,7 @@ TEST_CASE("node: a ring of devices forwards messages") {
     check(nodes_of(2, NodeLinks::ring), {{{0, 1, 4 * MB}, 1 * us + 1 * ms}, {{1, 0, 4 * MB}, 1 * us + 1 * ms}});
 }
 
-TEST_CASE("node: a mesh has its pairs' links and forwards or goes over PCIe") {
+TEST_CASE("node: a mesh has its pairs' links and forwards or goes over PCIe", "[memory]") {
     // 0 = 1 - 2 - 3, with two links between 0 and 1: 8 GB/s.
     Cluster cluster = nodes_of(4, NodeLinks::mesh);
     cluster.node.pairs = {{0, 1, 2}, {1, 2, 1}, {2, 3, 1}};
@@ -80,14 +80,14 @@ TEST_CASE("node: a mesh has its pairs' links and forwards or goes over PCIe") {
     check(cluster, {{{3, 7, MB}, 38 * us + 1 * ms}});
 }
 
-TEST_CASE("node: a crossbar has a link to each device") {
+TEST_CASE("node: a crossbar has a link to each device", "[memory]") {
     const Cluster cluster = nodes_of(4, NodeLinks::crossbar);
     check(cluster, {{{0, 3, 4 * MB}, 2 * us + 1 * ms}});
     check(cluster, {{{0, 3, 4 * MB}, 2 * us + 2 * ms}, {{0, 1, 4 * MB}, 2 * us + 2 * ms}});
     check(cluster, {{{0, 3, 4 * MB}, 2 * us + 1 * ms}, {{2, 1, 4 * MB}, 2 * us + 1 * ms}});
 }
 
-TEST_CASE("node: PCIe switches are connected by the host bridge") {
+TEST_CASE("node: PCIe switches are connected by the host bridge", "[memory]") {
     Cluster cluster = nodes_of(4, NodeLinks::pcie);
     // Two devices a switch: 0 and 1, 2 and 3. The port is on the first switch.
     check(cluster, {{{0, 1, 4 * MB}, 2 * us + 1 * ms}});
@@ -112,7 +112,7 @@ TEST_CASE("node: PCIe switches are connected by the host bridge") {
     check(two, {{{0, 6, MB}, 22 * us + 1 * ms}, {{2, 4, MB}, 22 * us + 1 * ms}});
 }
 
-TEST_CASE("node: a PCIe switch may have one device, and the last switch fewer than the others") {
+TEST_CASE("node: a PCIe switch may have one device, and the last switch fewer than the others", "[memory]") {
     Cluster cluster = nodes_of(5, NodeLinks::pcie);
     cluster.node.devices_per_switch = 3;
     check(cluster, {{{0, 2, 4 * MB}, 2 * us + 1 * ms}});
@@ -121,7 +121,7 @@ TEST_CASE("node: a PCIe switch may have one device, and the last switch fewer th
     check(nodes_of(1, NodeLinks::pcie), {{{0, 1, MB}, 22 * us + 1 * ms}});
 }
 
-TEST_CASE("node: devices behind the same port share it, others do not") {
+TEST_CASE("node: devices behind the same port share it, others do not", "[memory]") {
     // Evenly: devices 0 and 1 on port 0, 2 and 3 on port 1.
     Cluster cluster = nodes_of(4, NodeLinks::all_to_all, 2);
     check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{1, 8, MB}, 20 * us + 2 * ms}});
@@ -137,7 +137,7 @@ TEST_CASE("node: devices behind the same port share it, others do not") {
     check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{3, 8, MB}, 20 * us + 2 * ms}});
 }
 
-TEST_CASE("node: each device has its own link to the port") {
+TEST_CASE("node: each device has its own link to the port", "[memory]") {
     Cluster cluster = nodes_of(2, NodeLinks::all_to_all);
     cluster.node.nic_link = {0.5e9, 3 * us};
     check(cluster, {{{0, 2, MB}, 26 * us + 2 * ms}});
@@ -149,7 +149,7 @@ TEST_CASE("node: each device has its own link to the port") {
     check(cluster, {{{0, 2, MB}, 26 * us + 1 * ms}});
 }
 
-TEST_CASE("node: a host uses the first port, and its loopback is its node's") {
+TEST_CASE("node: a host uses the first port, and its loopback is its node's", "[memory]") {
     Cluster cluster = nodes_of(2, NodeLinks::pcie, 2);
     cluster.node.devices_per_switch = 1;
     cluster.host.loopback_Bps = 2e9;
@@ -165,7 +165,7 @@ TEST_CASE("node: a host uses the first port, and its loopback is its node's") {
     check_at_once(cluster, places, {{{0, 2, 2 * MB}, 0}, {{2, 5, 100 * MB}, 0}});
 }
 
-TEST_CASE("node: the links inside a node of one device have no effect") {
+TEST_CASE("node: the links inside a node of one device have no effect", "[memory]") {
     for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar}) {
         const Cluster cluster = nodes_of(1, links);
         check(cluster, {{{0, 1, MB}, 20 * us + 1 * ms}});
@@ -173,7 +173,7 @@ TEST_CASE("node: the links inside a node of one device have no effect") {
     }
 }
 
-TEST_CASE("node: a message alone takes its route's latency and narrowest link, between all devices") {
+TEST_CASE("node: a message alone takes its route's latency and narrowest link, between all devices", "[memory]") {
     for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar, NodeLinks::pcie}) {
         for (const std::int64_t nics : {1, 2, 3, 6}) {
             Cluster cluster = nodes_of(6, links, nics);

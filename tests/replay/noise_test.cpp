@@ -56,7 +56,7 @@ std::pair<double, double> largest_of(int n, double c) {
 
 }  // namespace
 
-TEST_CASE("one straggler slows down the computation of all ranks by its factor, and no exchange") {
+TEST_CASE("one straggler slows down the computation of all ranks by its factor, and no exchange", "[memory]") {
     const Model model = one_layer(4'000'000);
     const Cluster cluster = plain_star(1e9, 2e-6);
     // 6 messages of 2 us and a quarter of 4 MB each.
@@ -94,7 +94,7 @@ TEST_CASE("one straggler slows down the computation of all ranks by its factor, 
     CHECK(simulate(lower(cluster, model, plan)).time.compute_s == Approx(compute_s / 2).epsilon(1e-9));
 }
 
-TEST_CASE("with jitter an iteration takes the mean of the largest of N factors") {
+TEST_CASE("with jitter an iteration takes the mean of the largest of N factors", "[memory]") {
     constexpr int iterations = 1000;
     const Model model = one_layer(4);
     for (const double c : {0.05, 0.5}) {
@@ -148,7 +148,7 @@ TEST_CASE("over many seeds compute-bound iterations take the expected time of th
     CHECK_FALSE(simulate(lower(cluster, model, behind(4))).expected_slowest_s);
 }
 
-TEST_CASE("a straggler counts in the expected time of the slowest rank") {
+TEST_CASE("a straggler counts in the expected time of the slowest rank", "[memory]") {
     Plan plan = behind(3);
     plan.noise.jitter = 0.02;
     plan.noise.stragglers = {0, {1}, 10};
@@ -156,7 +156,7 @@ TEST_CASE("a straggler counts in the expected time of the slowest rank") {
     CHECK(result.expected_slowest_factor.value() == Approx(10).epsilon(1e-6));
 }
 
-TEST_CASE("each message of a ring has its own latency") {
+TEST_CASE("each message of a ring has its own latency", "[memory]") {
     // Two ranks, two steps without bytes that matter: a step ends when its message has arrived, in order of the steps.
     constexpr double alpha_s = 1e-3;
     for (const bool blocking : {false, true})
@@ -185,7 +185,7 @@ TEST_CASE("each message of a ring has its own latency") {
         }
 }
 
-TEST_CASE("messages of varying latency are neither folded nor expected to repeat") {
+TEST_CASE("messages of varying latency are neither folded nor expected to repeat", "[memory]") {
     Plan plan = behind(8);
     plan.noise.message_jitter = 0.3;
     plan.fidelity = Fidelity::automatic;
@@ -210,7 +210,7 @@ TEST_CASE("messages of varying latency are neither folded nor expected to repeat
     CHECK(judge(cluster, model, plan, {}).complaints.empty());
 }
 
-TEST_CASE("jitter multiplies a straggler's time, and draws depend only on the seed") {
+TEST_CASE("jitter multiplies a straggler's time, and draws depend only on the seed", "[memory]") {
     const auto iteration_s = [](std::uint64_t seed, double slowdown, std::int64_t ranks = 1) {
         Plan plan = behind(ranks);
         plan.noise = {0.2, {1, {}, slowdown}, seed};
@@ -222,7 +222,7 @@ TEST_CASE("jitter multiplies a straggler's time, and draws depend only on the se
     CHECK(iteration_s(5, 1, 4) != iteration_s(6, 1, 4));
 }
 
-TEST_CASE("a straggler's push to a parameter server has the link to itself") {
+TEST_CASE("a straggler's push to a parameter server has the link to itself", "[memory]") {
     // 1 MB to one server: two concurrent pushes take 2 us and 2 ms, a single one 2 us and 1 ms; pulls run concurrently.
     Plan plan = behind(2);
     plan.exchange = ExchangeKind::parameter_server;
@@ -238,7 +238,7 @@ TEST_CASE("a straggler's push to a parameter server has the link to itself") {
     CHECK(noisy_s != Approx(3 * compute_s + 3.004e-3).epsilon(1e-6));
 }
 
-TEST_CASE("a pipeline runs at the pace of its slowest stage") {
+TEST_CASE("a pipeline runs at the pace of its slowest stage", "[memory]") {
     // Forward and backward passes are alike: the first micro-batch passes through all stages, the others leave the slow
     // stage one by one.
     for (const std::int64_t slow : {0, 1, 2}) {

@@ -68,7 +68,7 @@ Plan plan_of(std::int64_t ranks, Offload offload, Sharding sharding) {
 
 }  // namespace
 
-TEST_CASE("offload: gradients out, the step and weights back follow the exchange, on the rank's shard") {
+TEST_CASE("offload: gradients out, the step and weights back follow the exchange, on the rank's shard", "[memory]") {
     std::mt19937 random(21);
     for (std::int64_t ranks = 1; ranks <= 6; ++ranks) {
         const World world = world_of(random, ranks);
@@ -92,7 +92,7 @@ TEST_CASE("offload: gradients out, the step and weights back follow the exchange
     }
 }
 
-TEST_CASE("offload: gradients of one rank leave while the backward pass continues") {
+TEST_CASE("offload: gradients of one rank leave while the backward pass continues", "[memory]") {
     std::mt19937 random(22);
     for (int round = 0; round < 12; ++round) {
         World world = world_of(random, 1);
@@ -115,7 +115,7 @@ TEST_CASE("offload: gradients of one rank leave while the backward pass continue
     }
 }
 
-TEST_CASE("offload: each of N ranks copies its share of a bucket when it is reduced") {
+TEST_CASE("offload: each of N ranks copies its share of a bucket when it is reduced", "[memory]") {
     std::mt19937 random(23);
     for (std::int64_t ranks = 2; ranks <= 5; ++ranks) {
         const World world = world_of(random, ranks);
@@ -141,7 +141,7 @@ TEST_CASE("offload: each of N ranks copies its share of a bucket when it is redu
     }
 }
 
-TEST_CASE("offload: the same state takes the same exchanges, and nothing if no layer has parameters") {
+TEST_CASE("offload: the same state takes the same exchanges, and nothing if no layer has parameters", "[memory]") {
     std::mt19937 random(24);
     World world = world_of(random, 4);
     for (Layer& layer : world.model.layers) layer.parameters = 0;
@@ -150,7 +150,7 @@ TEST_CASE("offload: the same state takes the same exchanges, and nothing if no l
               Approx(world.passes_s()).epsilon(1e-9));
 }
 
-TEST_CASE("offload: folded and message by message take the same time") {
+TEST_CASE("offload: folded and message by message take the same time", "[memory]") {
     std::mt19937 random(25);
     for (const Offload offload : {Offload::optimizer, Offload::gradients})
         for (const Sharding sharding : {Sharding::none, Sharding::optimizer}) {
@@ -166,7 +166,7 @@ TEST_CASE("offload: folded and message by message take the same time") {
         }
 }
 
-TEST_CASE("offload: an explanation has the step and the copies") {
+TEST_CASE("offload: an explanation has the step and the copies", "[memory]") {
     std::mt19937 random(26);
     World world = world_of(random, 2);
     const double owned = world.sum(world.parameters) / 2;

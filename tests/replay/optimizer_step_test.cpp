@@ -67,7 +67,7 @@ Plan plan_of(std::int64_t ranks, Optimizer optimizer, Sharding sharding) {
 
 }  // namespace
 
-TEST_CASE("optimizer step: bytes of a weight by hand") {
+TEST_CASE("optimizer step: bytes of a weight by hand", "[memory]") {
     Model model;
     model.element_bytes = 4;  // no master copy: 4 passes over the gradient, weight and values are read and written
     CHECK(step_bytes(Optimizer::sgd, Offload::none, model).device == 16 + 8);
@@ -82,7 +82,8 @@ TEST_CASE("optimizer step: bytes of a weight by hand") {
     CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 16 + 24 + 2);
 }
 
-TEST_CASE("optimizer step: it follows the exchange, on the rank's shard, and weights are gathered after it") {
+TEST_CASE("optimizer step: it follows the exchange, on the rank's shard, and weights are gathered after it",
+          "[memory]") {
     std::mt19937 random(11);
     for (std::int64_t ranks = 1; ranks <= 6; ++ranks) {
         const World world = world_of(random, ranks);
@@ -103,7 +104,7 @@ TEST_CASE("optimizer step: it follows the exchange, on the rank's shard, and wei
     }
 }
 
-TEST_CASE("optimizer step: it is known with measured rates only, and a device's speed divides it") {
+TEST_CASE("optimizer step: it is known with measured rates only, and a device's speed divides it", "[memory]") {
     std::mt19937 random(12);
     World world = world_of(random, 2);
     Plan plan = plan_of(2, Optimizer::adam, Sharding::none);

@@ -78,7 +78,8 @@ TEST_CASE("a ring all-reduce on a ring of cables takes 2(N-1)(α + ⌈S/N⌉β) 
     }
 }
 
-TEST_CASE("ranks in random order on a ring of cables are limited by the most loaded link, which the report names") {
+TEST_CASE("ranks in random order on a ring of cables are limited by the most loaded link, which the report names",
+          "[memory]") {
     for (const std::uint32_t n : {7u, 9u, 15u, 23u, 33u}) {
         const std::uint64_t block = 30'000, bytes = n * block;
         const double steps = 2.0 * (n - 1), transfer_s = static_cast<double>(block) / bandwidth;
@@ -107,7 +108,8 @@ TEST_CASE("ranks in random order on a ring of cables are limited by the most loa
     }
 }
 
-TEST_CASE("with latency, a random order takes between the loaded link's transfers and these plus the longest route") {
+TEST_CASE("with latency, a random order takes between the loaded link's transfers and these plus the longest route",
+          "[memory]") {
     constexpr double latency = 5e-6;
     for (const std::uint32_t n : {7u, 13u, 27u}) {
         const std::uint64_t block = 40'000;
@@ -124,7 +126,8 @@ TEST_CASE("with latency, a random order takes between the loaded link's transfer
     }
 }
 
-TEST_CASE("static exponential gossip sends ⌈lg n⌉·S per rank, more than ring gossip's 2S from five ranks on") {
+TEST_CASE("static exponential gossip sends ⌈lg n⌉·S per rank, more than ring gossip's 2S from five ranks on",
+          "[memory]") {
     for (std::uint32_t n = 2; n <= 64; n += n < 18 ? 1 : 23) {
         const auto sent = [&](Shape shape, bool directed, bool one_peer) {
             CollectivePlan plan;

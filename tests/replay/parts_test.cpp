@@ -137,7 +137,7 @@ constexpr int few_scenarios = 10;
 
 }  // namespace
 
-TEST_CASE("parts: a rank on the servers' node waits for the pushes and pulls of other ranks") {
+TEST_CASE("parts: a rank on the servers' node waits for the pushes and pulls of other ranks", "[memory]") {
     // Two nodes of four devices, both servers on the first. The other node's four ranks push 100 MB each over 1 GB/s,
     // then pull the same amount: 400 ms each way. A rank on the servers' node exchanges with them in no time.
     Cluster cluster = plain_star(1e9, 0);
@@ -162,7 +162,7 @@ TEST_CASE("parts: a rank on the servers' node waits for the pushes and pulls of 
     check_parts(time);
 }
 
-TEST_CASE("parts: waiting has the expected causes: a cycle, a copy, a server's reduction, another stage") {
+TEST_CASE("parts: waiting has the expected causes: a cycle, a copy, a server's reduction, another stage", "[memory]") {
     Model model;
     model.layers = {layer_of(1'000'000, 1000)};
     Plan plan;

@@ -37,7 +37,7 @@ constexpr double no_time_Bps = 1e18;
 
 }  // namespace
 
-TEST_CASE("pipelines of equal stages without transfers take the formula's time and have its bubble") {
+TEST_CASE("pipelines of equal stages without transfers take the formula's time and have its bubble", "[memory]") {
     for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {
         for (const std::int64_t p : {2, 3, 5}) {
             for (const std::int64_t m : {1, 2, 4, 7}) {
@@ -55,7 +55,7 @@ TEST_CASE("pipelines of equal stages without transfers take the formula's time a
     }
 }
 
-TEST_CASE("interleaved pipelines of equal stages have a bubble that shrinks with the chunks") {
+TEST_CASE("interleaved pipelines of equal stages have a bubble that shrinks with the chunks", "[memory]") {
     for (const std::int64_t p : {2, 3, 4}) {
         for (const std::int64_t v : {1, 2, 3}) {
             for (const std::int64_t m : {p, 2 * p, 3 * p}) {
@@ -72,14 +72,14 @@ TEST_CASE("interleaved pipelines of equal stages have a bubble that shrinks with
     }
 }
 
-TEST_CASE("without stages there is no bubble") {
+TEST_CASE("without stages there is no bubble", "[memory]") {
     const Model model = plain_model(3, 1000, 1);
     const Result result =
         simulate(lower(equal_layers(2, model, 1e3, 0), model, plan_of(PipelineSchedule::gpipe, 1, 2, 1, 2)));
     CHECK_FALSE(result.time.pipeline_bubble);
 }
 
-TEST_CASE("a stage holds p - s micro-batches with 1F1B and all with gpipe, on the timeline and in memory") {
+TEST_CASE("a stage holds p - s micro-batches with 1F1B and all with gpipe, on the timeline and in memory", "[memory]") {
     for (const std::int64_t p : {2, 4}) {
         for (const std::int64_t m : {1, 3, 6}) {
             CAPTURE(p, m);
@@ -114,7 +114,8 @@ TEST_CASE("a stage holds p - s micro-batches with 1F1B and all with gpipe, on th
     }
 }
 
-TEST_CASE("two stages wait for every transfer if transfers block, and else for two or for those in a cycle") {
+TEST_CASE("two stages wait for every transfer if transfers block, and else for two or for those in a cycle",
+          "[memory]") {
     // With f and b per pass and t per transfer, t ≤ f. gpipe overlaps all transfers but the last of each direction.
     // With 1F1B the gradients of micro-batch i return to stage 0 before it begins i + 2, whose outputs stage 1 needs
     // right after i + 1: two transfers for two micro-batches, whether or not they block.
@@ -142,7 +143,7 @@ TEST_CASE("two stages wait for every transfer if transfers block, and else for t
     }
 }
 
-TEST_CASE("a stage that blocks computes nothing while it sends") {
+TEST_CASE("a stage that blocks computes nothing while it sends", "[memory]") {
     for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b, PipelineSchedule::interleaved,
                                 PipelineSchedule::zero_bubble_h1}) {
         for (const std::int64_t p : {2, 4}) {
@@ -173,7 +174,7 @@ TEST_CASE("a stage that blocks computes nothing while it sends") {
     }
 }
 
-TEST_CASE("rows pass on a share each, and gather: no faster on equal links, as many bytes") {
+TEST_CASE("rows pass on a share each, and gather: no faster on equal links, as many bytes", "[memory]") {
     for (const std::int64_t rows : {2, 3, 4}) {
         for (const std::int64_t m : {1, 3}) {
             CAPTURE(rows, m);
@@ -198,7 +199,7 @@ TEST_CASE("rows pass on a share each, and gather: no faster on equal links, as m
     }
 }
 
-TEST_CASE("rows pass on everything where shares would differ, or are what they have") {
+TEST_CASE("rows pass on everything where shares would differ, or are what they have", "[memory]") {
     const auto boundary = [](std::int64_t elements, std::int64_t rows, bool sequence) {
         const Model model = plain_model(2, 0, elements);
         Plan plan = plan_of(PipelineSchedule::gpipe, 2, 1, 1, rows);
@@ -214,7 +215,7 @@ TEST_CASE("rows pass on everything where shares would differ, or are what they h
     CHECK_FALSE(boundary(24, 2, true).activations);
 }
 
-TEST_CASE("two stages with two micro-batches and transfers take the time computed by hand") {
+TEST_CASE("two stages with two micro-batches and transfers take the time computed by hand", "[memory]") {
     // 1F1B: stage 0 runs F0 F1 B0 B1, stage 1 runs F0 B0 F1 B1. F0 reaches stage 1 at f+t, and its gradient is back at
     // 2f+b+2t; F1 follows B0 on stage 1, and its gradient is back at 3f+2b+2t. gpipe ends at the same time.
     for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {

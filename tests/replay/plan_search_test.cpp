@@ -176,15 +176,15 @@ void compare(const config::Variant& variant, std::int64_t experts = 1) {
 
 }  // namespace
 
-TEST_CASE("plan search: on one switch the best plan is within 2 % of the best of all plans") {
+TEST_CASE("plan search: on one switch the best plan is within 2 % of the best of all plans", "[sweep]") {
     compare(world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}"));
 }
 
-TEST_CASE("plan search: on a slow network the best plan is within 2 % of the best of all plans") {
+TEST_CASE("plan search: on a slow network the best plan is within 2 % of the best of all plans", "[sweep]") {
     compare(world(8, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}"));
 }
 
-TEST_CASE("plan search: on an oversubscribed tree the best plan is within 2 % of the best of all plans") {
+TEST_CASE("plan search: on an oversubscribed tree the best plan is within 2 % of the best of all plans", "[sweep]") {
     compare(world(16, "{topology: fat-tree, down: [2, 2], up: [1, 1], bandwidth: 50 Gbps, latency: 2 us}",
                   ", iterations: 2, recomputation: none"));
 }
@@ -198,11 +198,13 @@ TEST_CASE("plan search: with experts the best plan is within 2 % of the best of 
 }
 
 // A tenth of the plans of the sweeps above.
-TEST_CASE("plan search: on a slow network without recomputation the best plan is within 2 % of the best of all plans") {
+TEST_CASE("plan search: on a slow network without recomputation the best plan is within 2 % of the best of all plans",
+          "[sweep]") {
     compare(world(8, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}", ", iterations: 1, recomputation: none"));
 }
 
-TEST_CASE("plan search: with experts, without recomputation, the best plan is within 2 % of the best of all plans") {
+TEST_CASE("plan search: with experts, without recomputation, the best plan is within 2 % of the best of all plans",
+          "[memory]") {
     compare(world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", iterations: 1, recomputation: none",
                   experts_of_four),
             4);
@@ -376,7 +378,7 @@ TEST_CASE("plan search: a plan that is too large to simulate gives way to one th
     CHECK(cost(some.plans.front()) < needs);
 }
 
-TEST_CASE("plan search: forecasts of plans without stages are their closed forms") {
+TEST_CASE("plan search: forecasts of plans without stages are their closed forms", "[memory]") {
     // Every rank has a node, nothing overlaps, and rings stay in step: analysis/split_cost.hpp.
     const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", overlap: none");
     Cluster cluster = variant.cluster;
@@ -404,7 +406,7 @@ TEST_CASE("plan search: forecasts of plans without stages are their closed forms
         }
 }
 
-TEST_CASE("plan search: a pipeline of equal stages has the forecast of its closed form") {
+TEST_CASE("plan search: a pipeline of equal stages has the forecast of its closed form", "[memory]") {
     // Layers that are all alike, and a network on which nothing takes time (D. Narayanan et al., SC 2021).
     config::Variant variant = world(4, "{topology: star, bandwidth: 100 Pbps, latency: none}");
     variant.cluster.node.devices = 1;

@@ -57,7 +57,7 @@ std::size_t tasks_of(const TaskGraph& graph, ProcessId rank, Phase phase) {
 
 }  // namespace
 
-TEST_CASE("recomputation: equal stages take two forward passes and a backward pass for each micro-batch") {
+TEST_CASE("recomputation: equal stages take two forward passes and a backward pass for each micro-batch", "[memory]") {
     const auto check = [](const Pipeline& pipeline, const Model& model, double layers) {
         const auto p = static_cast<double>(pipeline.stages), v = static_cast<double>(pipeline.chunks);
         const auto m = static_cast<double>(pipeline.micro_batches);
@@ -82,7 +82,8 @@ TEST_CASE("recomputation: equal stages take two forward passes and a backward pa
                       2 * static_cast<double>(p * v));
 }
 
-TEST_CASE("recomputation: selective adds the time of scores, softmax, dropout and weighted sum, once per layer") {
+TEST_CASE("recomputation: selective adds the time of scores, softmax, dropout and weighted sum, once per layer",
+          "[memory]") {
     constexpr std::int64_t s = 32, h = 24, heads = 4, layers = 4;
     const Model model = blocks(layers, s, h, heads);
     Cluster cluster = star_cluster(2, no_time_Bps, 0);
@@ -104,7 +105,7 @@ TEST_CASE("recomputation: selective adds the time of scores, softmax, dropout an
     }
 }
 
-TEST_CASE("recomputation: by operator, a block's time grows by that of what is computed again") {
+TEST_CASE("recomputation: by operator, a block's time grows by that of what is computed again", "[memory]") {
     constexpr std::int64_t s = 32, h = 24, layers = 4;
     Model model;
     model.name = "llama";
@@ -134,7 +135,7 @@ TEST_CASE("recomputation: by operator, a block's time grows by that of what is c
     }
 }
 
-TEST_CASE("recomputation: rows repeat the exchanges of the forward pass, and no others") {
+TEST_CASE("recomputation: rows repeat the exchanges of the forward pass, and no others", "[memory]") {
     constexpr std::int64_t s = 4, h = 8;
     const Model model = blocks(2, s, h, 4);
     const double halves = 4;
@@ -170,7 +171,7 @@ TEST_CASE("recomputation: rows repeat the exchanges of the forward pass, and no 
     }
 }
 
-TEST_CASE("recomputation: sharded weights are gathered once for the repeated and the backward pass") {
+TEST_CASE("recomputation: sharded weights are gathered once for the repeated and the backward pass", "[memory]") {
     for (const Model& model : {plain_model(5, 1000, 4), blocks(3, 4, 8, 2)}) {
         for (const std::int64_t m : {1, 2}) {
             Plan plan = plan_of(4, {1, m, 1, PipelineSchedule::one_f_one_b, {}}, Recomputation::full);
@@ -189,7 +190,8 @@ TEST_CASE("recomputation: sharded weights are gathered once for the repeated and
     }
 }
 
-TEST_CASE("recomputation: gradients that leave early are delayed by it, in the closed form as in the simulation") {
+TEST_CASE("recomputation: gradients that leave early are delayed by it, in the closed form as in the simulation",
+          "[memory]") {
     std::mt19937 random(11);
     for (int round = 0; round < 12; ++round) {
         const auto layers = static_cast<std::size_t>(1 + random() % 9);
@@ -205,7 +207,7 @@ TEST_CASE("recomputation: gradients that leave early are delayed by it, in the c
     }
 }
 
-TEST_CASE("recomputation: hardware FLOP include the repeated passes, model FLOP do not") {
+TEST_CASE("recomputation: hardware FLOP include the repeated passes, model FLOP do not", "[memory]") {
     constexpr std::int64_t s = 16, h = 8, layers = 2;
     const Model model = blocks(layers, s, h, 2);
     Cluster cluster = star_cluster(1, no_time_Bps, 0);
@@ -229,7 +231,7 @@ TEST_CASE("recomputation: hardware FLOP include the repeated passes, model FLOP 
     }
 }
 
-TEST_CASE("recomputation: folded iterations take as long as message by message") {
+TEST_CASE("recomputation: folded iterations take as long as message by message", "[memory]") {
     const Model model = blocks(4, 8, 48, 6);
     for (const bool sequence : {false, true}) {
         Plan plan = plan_of(12, {2, 4, 1, PipelineSchedule::one_f_one_b, {}}, Recomputation::full);

@@ -85,7 +85,8 @@ void check_mean(const Cluster& cluster, const CollectivePlan& plan) {
 
 }  // namespace
 
-TEST_CASE("one-peer exponential on a ring of cables: an exchange alone takes the mean of its rounds, not the first") {
+TEST_CASE("one-peer exponential on a ring of cables: an exchange alone takes the mean of its rounds, not the first",
+          "[memory]") {
     // Ranks exchange with the ranks 1, 2, 4, … places on. All do the same, so every cable on the path carries as many
     // buffers as the path is long. With an odd number of nodes no two paths are equally short.
     for (const std::uint32_t n : {5u, 9u, 21u, 31u}) {
@@ -126,7 +127,7 @@ TEST_CASE("one-peer exponential on a ring of cables: an exchange alone takes the
     }
 }
 
-TEST_CASE("an exchange with changing peers takes the mean of its rounds, even if ranks idle in some") {
+TEST_CASE("an exchange with changing peers takes the mean of its rounds, even if ranks idle in some", "[memory]") {
     for (const std::uint32_t n : {3u, 5u, 8u}) {
         for (const Shape fabric : {Shape::star, Shape::ring, Shape::tree}) {
             const Cluster cluster = with_reductions(cluster_on(wired(fabric, bandwidth, latency), n));
@@ -139,7 +140,8 @@ TEST_CASE("an exchange with changing peers takes the mean of its rounds, even if
     }
 }
 
-TEST_CASE("inner-outer gossip alone takes the mean of its rounds, each of which takes α + S(β + γ) on a star") {
+TEST_CASE("inner-outer gossip alone takes the mean of its rounds, each of which takes α + S(β + γ) on a star",
+          "[memory]") {
     CollectivePlan plan = gossip(12, Shape::hierarchical, false, Peers::inner_outer);
     plan.algorithm.overlay->levels = {{Shape::ring, 4}, {Shape::ring, 0}};
     const Cluster star = with_reductions(cluster_on(wired(Shape::star, bandwidth, latency), 12));
@@ -152,7 +154,8 @@ TEST_CASE("inner-outer gossip alone takes the mean of its rounds, each of which 
     check_mean(with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), 12)), plan);
 }
 
-TEST_CASE("gossip by machine: simulated equals the closed form on a star, and folded equals every message") {
+TEST_CASE("gossip by machine: simulated equals the closed form on a star, and folded equals every message",
+          "[memory]") {
     CollectivePlan plan = gossip(24, Shape::hierarchical, false, Peers::machine);
     plan.algorithm.overlay->levels = {{Shape::ring, 8}, {Shape::ring, 0}};
     CHECK(rounds_of(plan) == 2);  // three machines: 1 and 2 further on
@@ -180,7 +183,8 @@ TEST_CASE("gossip by machine: simulated equals the closed form on a star, and fo
     check_mean(with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), 24)), plan);
 }
 
-TEST_CASE("gossip by machine on nodes of eight devices: one buffer leaves each node, and takes the time of the port") {
+TEST_CASE("gossip by machine on nodes of eight devices: one buffer leaves each node, and takes the time of the port",
+          "[memory]") {
     Cluster cluster = with_reductions(cluster_on(wired(Shape::star, bandwidth, latency), 4));
     cluster.node.devices = 8;
     cluster.node.link = {50e9, 1e-6};
@@ -195,7 +199,7 @@ TEST_CASE("gossip by machine on nodes of eight devices: one buffer leaves each n
     for (const LinkLoad& link : result.links) CHECK(link.bytes <= 3 * plan.bytes);
 }
 
-TEST_CASE("each of several sizes with changing peers takes the mean that it takes alone") {
+TEST_CASE("each of several sizes with changing peers takes the mean that it takes alone", "[memory]") {
     const Cluster cluster = with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), 9));
     CollectivePlan plan = gossip(9, Shape::exponential, true);
     plan.sweep = {1000, 50'000'000, 0, 30'000};
@@ -210,7 +214,7 @@ TEST_CASE("each of several sizes with changing peers takes the mean that it take
     }
 }
 
-TEST_CASE("an exchange whose rounds are all alike has one round") {
+TEST_CASE("an exchange whose rounds are all alike has one round", "[memory]") {
     const Cluster cluster = cluster_on(wired(Shape::star, bandwidth, latency), 8);
     CollectivePlan ring;
     ring.ranks = 8;

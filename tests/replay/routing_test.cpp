@@ -56,7 +56,8 @@ Timeline sent_at_once(const Cluster& cluster, const std::vector<Sent>& list) {
 
 }  // namespace
 
-TEST_CASE("routes: four messages from leaf to leaf have a cable each, by D-mod-k and with adaptive routing") {
+TEST_CASE("routes: four messages from leaf to leaf have a cable each, by D-mod-k and with adaptive routing",
+          "[memory]") {
     const std::vector<Sent> shift{{0, 4, MB}, {1, 5, MB}, {2, 6, MB}, {3, 7, MB}};
     for (const auto policy : {Routing::Policy::d_mod_k, Routing::Policy::adaptive_at_start}) {
         const Timeline timeline = sent_at_once(two_leaves(policy), shift);
@@ -68,7 +69,7 @@ TEST_CASE("routes: four messages from leaf to leaf have a cable each, by D-mod-k
     CHECK(upwards(first) == std::vector<std::uint64_t>{4 * MB});
 }
 
-TEST_CASE("routes: adaptive routes use paths that D-mod-k would not") {
+TEST_CASE("routes: adaptive routes use paths that D-mod-k would not", "[memory]") {
     // All go to hosts whose numbers are multiples of 4, which D-mod-k sends over one cable. Each receiver's own cable
     // still carries one message after the other, so the messages go to different receivers on two further leaves.
     Cluster cluster = two_leaves(Routing::Policy::d_mod_k);
@@ -82,7 +83,7 @@ TEST_CASE("routes: adaptive routes use paths that D-mod-k would not") {
     CHECK(upwards(timeline) == std::vector<std::uint64_t>(4, MB));
 }
 
-TEST_CASE("routes: the recorded route of an adaptive message is the path that it took") {
+TEST_CASE("routes: the recorded route of an adaptive message is the path that it took", "[memory]") {
     const std::vector<Sent> shift{{0, 4, MB}, {1, 5, 2 * MB}, {2, 6, 3 * MB}, {3, 7, 4 * MB}};
     const Timeline timeline = sent_at_once(two_leaves(Routing::Policy::adaptive_at_start), shift);
     std::map<std::string, std::uint64_t> recorded, counted;
@@ -94,7 +95,7 @@ TEST_CASE("routes: the recorded route of an adaptive message is the path that it
     CHECK(upwards(timeline) == std::vector<std::uint64_t>{MB, 2 * MB, 3 * MB, 4 * MB});
 }
 
-TEST_CASE("routes: a link is free again when a message is delivered, not when its step ends") {
+TEST_CASE("routes: a link is free again when a message is delivered, not when its step ends", "[memory]") {
     // Host 0 sends a large message over the first cable and a small one over the second, which is the only free one
     // when another host's message starts. There are two cables to one spine.
     Cluster cluster = two_leaves(Routing::Policy::adaptive_at_start);
@@ -129,7 +130,7 @@ TEST_CASE("routes: a link is free again when a message is delivered, not when it
     CHECK(upwards(timeline) == std::vector<std::uint64_t>{2 * MB, 9 * MB});
 }
 
-TEST_CASE("routes: ecmp gives channels of two hosts different paths, as their links show") {
+TEST_CASE("routes: ecmp gives channels of two hosts different paths, as their links show", "[memory]") {
     // One message on each of 16 channels between the same two hosts of different leaves.
     constexpr std::uint32_t channels = 16;
     const auto cables = [&](Routing::Policy policy) {
@@ -160,7 +161,7 @@ TEST_CASE("routes: ecmp gives channels of two hosts different paths, as their li
     CHECK(cables(Routing::Policy::d_mod_k) == 1);
 }
 
-TEST_CASE("routes: adaptive routing disables folding and closed forms") {
+TEST_CASE("routes: adaptive routing disables folding and closed forms", "[memory]") {
     Cluster cluster = two_leaves(Routing::Policy::adaptive_at_start);
     const auto places = one_by_node(8);
     TaskGraph graph;

@@ -19,7 +19,8 @@ bool says(const std::vector<std::string>& notes, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a strong-scaling efficiency of 5 %") {
+TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a strong-scaling efficiency of 5 %",
+          "[memory]") {
     // A sample takes 1 ms, so 64 take 64 ms on one rank. 64 ranks take one each, and a ring 2·63 steps of 1 MB in 19
     // ms.
     const double bandwidth_Bps = 2 * 63 * 1e6 / 19e-3;
@@ -47,7 +48,8 @@ TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a
 }
 
 TEST_CASE(
-    "scaling: two rows that each read half of the weights use their devices as well as one device does, not better") {
+    "scaling: two rows that each read half of the weights use their devices as well as one device does, not better",
+    "[memory]") {
     // Two outputs, one for each row. Kernels wait for weights, whatever the batch: one rank reads W, W and twice W for
     // two layers' passes, a row half of each. Relative to one rank with half of the samples the efficiency would be 2.
     Cluster cluster = star_cluster(4, 1e15, 0);
@@ -77,7 +79,7 @@ TEST_CASE(
     CHECK(simulate(lower(cluster, model, plan)).scaling_efficiency.value() == Approx(0.5).epsilon(1e-4));
 }
 
-TEST_CASE("scaling: no split is more efficient than one rank") {
+TEST_CASE("scaling: no split is more efficient than one rank", "[memory]") {
     // Rows, parts of images, stages and micro-batches of models that compute, move weights, or wait for kernels.
     int checked = 0;
     for (const double memory_Bps : {1e9, 1e15}) {
@@ -113,7 +115,7 @@ TEST_CASE("scaling: no split is more efficient than one rank") {
     CHECK(checked == 48);
 }
 
-TEST_CASE("scaling: notes say if one rank could not hold the reference, or if there is no efficiency") {
+TEST_CASE("scaling: notes say if one rank could not hold the reference, or if there is no efficiency", "[memory]") {
     Cluster cluster = star_cluster(8, 1e9, 0);
     cluster.device.flops_per_s = cluster.device.memory_Bps = 1e12;
     // 4 MB of weights, and the same for gradients and for momentum; a sample keeps 4 MB.

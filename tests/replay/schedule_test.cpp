@@ -88,7 +88,7 @@ double list_schedule(const std::vector<Bucket>& buckets, const std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("priority, pieces and overlap across iterations give three layers the times computed by hand") {
+TEST_CASE("priority, pieces and overlap across iterations give three layers the times computed by hand", "[memory]") {
     // Two ranks; a ring takes 4 us and 1 ms for each MB. Forward 1 ms each, backward 1, 2 and 2 ms from the first
     // layer.
     const Cluster cluster = plain_star(1e9, 2e-6);
@@ -113,7 +113,8 @@ TEST_CASE("priority, pieces and overlap across iterations give three layers the 
     CHECK(std::abs(seconds(Overlap::across_iterations, Schedule::fifo, 1e6) - 13.032e-3) < 1e-9);
 }
 
-TEST_CASE("on a fast network overlapping iterations take their computation and the first layer's exchange") {
+TEST_CASE("on a fast network overlapping iterations take their computation and the first layer's exchange",
+          "[memory]") {
     const Cluster cluster = plain_star(1e12, 2e-9);
     Model model;
     model.layers = {layer_of(1'000'000, 1000), layer_of(1'000'000, 1000)};
@@ -127,7 +128,8 @@ TEST_CASE("on a fast network overlapping iterations take their computation and t
     CHECK(result.closed_form.formula.find("overlapping iterations") != std::string::npos);
 }
 
-TEST_CASE("all-reduce iterations equal list scheduling on one machine, with any overlap, order, fusion and partition") {
+TEST_CASE("all-reduce iterations equal list scheduling on one machine, with any overlap, order, fusion and partition",
+          "[memory]") {
     std::mt19937 random(23);
     for (int round = 0; round < 48; ++round) {
         Plan plan = plan_of(round % 3 == 0 ? Overlap::wait_free : Overlap::across_iterations,
@@ -177,7 +179,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, with any 
     }
 }
 
-TEST_CASE("a random order is a permutation, depends on the seed, and is the same for the same seed") {
+TEST_CASE("a random order is a permutation, depends on the seed, and is the same for the same seed", "[memory]") {
     std::vector<Bucket> buckets(5);
     for (std::uint32_t layer = 0; layer < 5; ++layer) buckets[layer].layers = {layer};
     std::set<std::vector<std::size_t>> orders;
@@ -197,7 +199,8 @@ TEST_CASE("a random order is a permutation, depends on the seed, and is the same
     for (const int times : first) CHECK(std::abs(times - 200) < 6 * 12.7);  // √(1000 · 0.2 · 0.8)
 }
 
-TEST_CASE("servers that send in random order send everything, and take no less time than in the order of need") {
+TEST_CASE("servers that send in random order send everything, and take no less time than in the order of need",
+          "[memory]") {
     const Cluster cluster = plain_star(1e9, 2e-6);
     std::mt19937 random(31);
     for (int round = 0; round < 6; ++round) {
@@ -217,7 +220,8 @@ TEST_CASE("servers that send in random order send everything, and take no less t
     }
 }
 
-TEST_CASE("on one switch neither overlap across iterations nor priority ever costs time, and both can save it") {
+TEST_CASE("on one switch neither overlap across iterations nor priority ever costs time, and both can save it",
+          "[memory]") {
     std::mt19937 random(29);
     int overlap_wins = 0, priority_wins = 0;
     for (int round = 0; round < 12; ++round) {
@@ -277,7 +281,7 @@ TEST_CASE("closed forms of all-reduces hold with priority and in order: no order
     CHECK(compared >= 20);
 }
 
-TEST_CASE("links are utilised by an iteration's exchanges while these last, also after its end") {
+TEST_CASE("links are utilised by an iteration's exchanges while these last, also after its end", "[memory]") {
     // A ring of two ranks sends 1 MB in each direction, in two steps of 0.25 ms + 0.5 ms. One iteration alone ends
     // before.
     const double alpha_s = 250e-6, bytes_s = 1e-3, exchange_s = 2 * alpha_s + bytes_s;

@@ -39,7 +39,7 @@ std::vector<Place> packed(std::int64_t nodes) {
 
 }  // namespace
 
-TEST_CASE("selene: its devices match NVIDIA's datasheet") {
+TEST_CASE("selene: its devices match NVIDIA's datasheet", "[memory]") {
     const Device device = selene(1).device;
     CHECK(device.flops_per_s == Approx(312e12));  // bf16, dense
     CHECK(device.memory_Bps == Approx(2039e9));
@@ -48,7 +48,8 @@ TEST_CASE("selene: its devices match NVIDIA's datasheet") {
 
 TEST_CASE(
     "selene: bandwidth is 300 GB/s in a node, 25 GB/s at each port, and all ports of a scalable unit work "
-    "concurrently") {
+    "concurrently",
+    "[memory]") {
     const Cluster cluster = selene(21);
     const std::vector<Place> places = packed(21);
     check_at_once(cluster, places, {{{0, 7, 300 * MB}, 1 * ms}});
@@ -63,7 +64,7 @@ TEST_CASE(
     check_at_once(cluster, places, messages);
 }
 
-TEST_CASE("selene: nothing is oversubscribed between scalable units") {
+TEST_CASE("selene: nothing is oversubscribed between scalable units", "[memory]") {
     std::vector<Expected> messages;
     for (std::uint32_t rank = 0; rank < 160; ++rank) messages.push_back({{rank, 160 + rank, 25 * MB}, 4 * us + 1 * ms});
     check_at_once(selene(40), packed(40), messages);

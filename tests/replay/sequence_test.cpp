@@ -29,8 +29,8 @@ Result gpt_2(std::int64_t rows, bool sequence, Overlap overlap, const Saved& sav
 
 }  // namespace
 
-TEST_CASE(
-    "sequence parallelism gathers inputs once more than all-reduces do, and divides what is kept between layers") {
+TEST_CASE("sequence parallelism gathers inputs once more than all-reduces do, and divides what is kept between layers",
+          "[memory]") {
     for (const std::int64_t rows : {2, 3, 4, 6}) {
         CAPTURE(rows);
         // Bytes of the activations between layers: 3 samples of 1024 positions of 768 elements of 2 B. A ring's

@@ -40,7 +40,7 @@ Cluster four_in_a_node() {
 
 }  // namespace
 
-TEST_CASE("a server that answers each tensor immediately overlaps reductions and pulls with pushes") {
+TEST_CASE("a server that answers each tensor immediately overlaps reductions and pulls with pushes", "[memory]") {
     // Two ranks, one server. 1 MB each way for both takes 2 ms and 2 us; reductions take 0.1 ms per MB for both.
     Cluster cluster = plain_star(1e9, 2e-6);
     cluster.host.reduction_Bps = 2e10;
@@ -63,7 +63,7 @@ TEST_CASE("a server that answers each tensor immediately overlaps reductions and
     CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(12.108e-3).epsilon(1e-9));
 }
 
-TEST_CASE("pulls of single tensors equal their closed form, are never slower, and send as many bytes") {
+TEST_CASE("pulls of single tensors equal their closed form, are never slower, and send as many bytes", "[memory]") {
     std::mt19937 random(31);
     int wins = 0;
     for (int round = 0; round < 16; ++round) {
@@ -95,7 +95,7 @@ TEST_CASE("pulls of single tensors equal their closed form, are never slower, an
     CHECK(wins > 3);
 }
 
-TEST_CASE("reduction inside nodes leaves one push and one pull for each node") {
+TEST_CASE("reduction inside nodes leaves one push and one pull for each node", "[memory]") {
     const Cluster cluster = four_in_a_node();
     Model model;
     model.layers = {layer_of(1'000'000, 1000)};
@@ -115,7 +115,7 @@ TEST_CASE("reduction inside nodes leaves one push and one pull for each node") {
     CHECK(result.most_bytes_sent_by_rank == 4'000'000);  // to the server, and to three others
 }
 
-TEST_CASE("reduction inside nodes sends the bytes that nodes and ranks imply, in any order") {
+TEST_CASE("reduction inside nodes sends the bytes that nodes and ranks imply, in any order", "[memory]") {
     std::mt19937 random(37);
     const Cluster cluster = four_in_a_node();
     for (int round = 0; round < 20; ++round) {
@@ -145,7 +145,7 @@ TEST_CASE("reduction inside nodes sends the bytes that nodes and ranks imply, in
     }
 }
 
-TEST_CASE("reduction inside a node of one device does nothing") {
+TEST_CASE("reduction inside a node of one device does nothing", "[memory]") {
     std::mt19937 random(41);
     const Cluster cluster = plain_star(1e9, 2e-6);
     const Model model = random_layers(random, 6, 4, 300'000);
@@ -158,7 +158,7 @@ TEST_CASE("reduction inside a node of one device does nothing") {
     CHECK(with.closed_form.iteration_time_s == without.closed_form.iteration_time_s);
 }
 
-TEST_CASE("streams that agree on an order give the same result every time, to the last bit") {
+TEST_CASE("streams that agree on an order give the same result every time, to the last bit", "[memory]") {
     std::mt19937 random(59);
     const Cluster cluster = four_in_a_node();
     const Model model = random_layers(random, 8, 4, 100'000);
@@ -177,7 +177,7 @@ TEST_CASE("streams that agree on an order give the same result every time, to th
     }
 }
 
-TEST_CASE("colocated servers: spread over nodes they share the cables that packed ones leave idle") {
+TEST_CASE("colocated servers: spread over nodes they share the cables that packed ones leave idle", "[memory]") {
     // Two nodes of four devices, 100 MB of gradients in two slices, a cable of 1 GB/s for each node; devices' own links
     // are no narrower than their shares. A server adds up 8 x 50 MB at 4 GB/s: 100 ms.
     Cluster cluster = plain_star(1e9, 0);
@@ -207,7 +207,8 @@ TEST_CASE("colocated servers: spread over nodes they share the cables that packe
     CHECK(result(ServerLocation::dedicated).cost.nodes == 4);
 }
 
-TEST_CASE("colocated servers: they are spread over racks, too, and are then no slower than on the first nodes") {
+TEST_CASE("colocated servers: they are spread over racks, too, and are then no slower than on the first nodes",
+          "[memory]") {
     // A tree of four racks of four nodes, one device each: with as many servers as racks each rack has one.
     std::mt19937 random(43);
     TopologySpec tree = wired(Shape::tree, 1e9, 1e-6);

@@ -57,7 +57,8 @@ Plan plan_of(std::int64_t ranks, Sharding sharding) {
 
 }  // namespace
 
-TEST_CASE("sharded optimizer and gradients take a reduce-scatter and an allgather, as long as the ring's all-reduce") {
+TEST_CASE("sharded optimizer and gradients take a reduce-scatter and an allgather, as long as the ring's all-reduce",
+          "[memory]") {
     std::mt19937 random(3);
     for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
         const World world = world_of(random, ranks, 1 + random() % 5);
@@ -78,7 +79,8 @@ TEST_CASE("sharded optimizer and gradients take a reduce-scatter and an allgathe
     }
 }
 
-TEST_CASE("sharded optimizer: weights that are gathered before the forward pass hide behind the layers below") {
+TEST_CASE("sharded optimizer: weights that are gathered before the forward pass hide behind the layers below",
+          "[memory]") {
     std::mt19937 random(4);
     for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
         for (const std::size_t layers : {1u, 2u, 5u}) {
@@ -106,7 +108,8 @@ TEST_CASE("sharded optimizer: weights that are gathered before the forward pass 
     }
 }
 
-TEST_CASE("sharded parameters take two allgathers and a reduce-scatter of each layer, with the expected times") {
+TEST_CASE("sharded parameters take two allgathers and a reduce-scatter of each layer, with the expected times",
+          "[memory]") {
     std::mt19937 random(5);
     for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
         for (const std::size_t layers : {1u, 2u, 3u}) {
@@ -134,7 +137,8 @@ TEST_CASE("sharded parameters take two allgathers and a reduce-scatter of each l
     }
 }
 
-TEST_CASE("sharded parameters: the layers of a transformer's block are gathered together, beside the block before") {
+TEST_CASE("sharded parameters: the layers of a transformer's block are gathered together, beside the block before",
+          "[memory]") {
     std::mt19937 random(6);
     using Way = std::pair<Overlap, DeviceQueues>;
     for (const std::int64_t ranks : {2, 3, 5}) {
@@ -205,7 +209,7 @@ TEST_CASE("sharded parameters: the layers of a transformer's block are gathered 
     }
 }
 
-TEST_CASE("sharded parameters: exchanges of one group follow each other in the order of their issue") {
+TEST_CASE("sharded parameters: exchanges of one group follow each other in the order of their issue", "[memory]") {
     // As in NCCL's stream of a process group: what is gathered for the next pass goes before a pass' gradients. In one
     // queue of the device, what is gathered for the pass after that keeps the next pass waiting until it can begin.
     std::mt19937 random(11);
@@ -248,7 +252,7 @@ TEST_CASE("sharded parameters: exchanges of one group follow each other in the o
     CHECK(held_up);
 }
 
-TEST_CASE("sharded parameters are gathered before each pass, and for at most two layers at a time") {
+TEST_CASE("sharded parameters are gathered before each pass, and for at most two layers at a time", "[memory]") {
     std::mt19937 random(7);
     for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
         for (const std::int64_t micro_batches : {1, 3}) {
@@ -296,7 +300,7 @@ TEST_CASE("sharded parameters are gathered before each pass, and for at most two
     }
 }
 
-TEST_CASE("sharding on one rank, or of layers without parameters, changes nothing") {
+TEST_CASE("sharding on one rank, or of layers without parameters, changes nothing", "[memory]") {
     std::mt19937 random(9);
     for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
         for (const std::int64_t ranks : {1, 3}) {

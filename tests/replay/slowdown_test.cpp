@@ -31,7 +31,7 @@ Result iteration(std::int64_t second_bytes, Overlap overlap, const SpeedBesideEx
 
 }  // namespace
 
-TEST_CASE("a backward pass concurrent with an exchange runs at the remaining speed of the device") {
+TEST_CASE("a backward pass concurrent with an exchange runs at the remaining speed of the device", "[memory]") {
     // The second layer's gradient leaves at 4 ms and is delivered at 5.004; until then half of 1.004 ms of the first
     // layer's backward pass is done, so that this ends at 5.502, and its own exchange at 6.506.
     const Result partly = iteration(1'000'000, Overlap::wait_free, 0.5);
@@ -47,14 +47,14 @@ TEST_CASE("a backward pass concurrent with an exchange runs at the remaining spe
     CHECK(fifth.time.iteration_s == Approx((5.004 + 0.7992 + 1.004) * 1e-3).epsilon(1e-9));
 }
 
-TEST_CASE("nothing slows down if no computation overlaps exchanges, or if devices keep their speed") {
+TEST_CASE("nothing slows down if no computation overlaps exchanges, or if devices keep their speed", "[memory]") {
     const Result after = iteration(1'000'000, Overlap::none, 0.5);
     CHECK(after.time.iteration_s == Approx(7.008e-3).epsilon(1e-9));
     CHECK(after.closed_form.iteration_time_s.value() == Approx(7.008e-3).epsilon(1e-9));
     CHECK(iteration(1'000'000, Overlap::wait_free, 1).time.iteration_s == Approx(6.008e-3).epsilon(1e-9));
 }
 
-TEST_CASE("computation keeps its speed beside messages between hosts") {
+TEST_CASE("computation keeps its speed beside messages between hosts", "[memory]") {
     // Buckets are negotiated in microseconds at the start of the iteration, beside the forward pass of 2 ms, and take
     // the same time as without negotiation: see the first test.
     const Result ahead = iteration(1'000'000, Overlap::wait_free, 0.5, ExchangeKind::allreduce, {}, Negotiation::ahead);
@@ -64,7 +64,7 @@ TEST_CASE("computation keeps its speed beside messages between hosts") {
     CHECK(fast.messages > iteration(1'000'000, Overlap::wait_free, 1).messages);
 }
 
-TEST_CASE("collectives and messages between pairs leave a speed of their own") {
+TEST_CASE("collectives and messages between pairs leave a speed of their own", "[memory]") {
     SpeedBesideExchange collectives, pairs;
     collectives.of = {0.5, 1};
     pairs.of = {1, 0.5};
@@ -85,7 +85,7 @@ TEST_CASE("collectives and messages between pairs leave a speed of their own") {
     CHECK(compute_s(collectives) == Approx(5e-3).epsilon(1e-9));
 }
 
-TEST_CASE("computation keeps the multiprocessors that exchanges leave") {
+TEST_CASE("computation keeps the multiprocessors that exchanges leave", "[memory]") {
     ExchangeMultiprocessors half, of_pairs;
     half.of = {10, 0};
     of_pairs.of = {0, 10};

@@ -20,7 +20,8 @@ void equal(const Model& model, const Plan& plan, const Cluster& cluster) {
 
 }  // namespace
 
-TEST_CASE("split cost: convolutions by samples and the rest by rows are exact, with the transitions between them") {
+TEST_CASE("split cost: convolutions by samples and the rest by rows are exact, with the transitions between them",
+          "[memory]") {
     const Model model = shipped_model("alexnet-nogroup");
     for (const std::int64_t ranks : {2, 4, 8}) {
         Plan plan = card_plan(ranks, 32);
@@ -33,7 +34,8 @@ TEST_CASE("split cost: convolutions by samples and the rest by rows are exact, w
     }
 }
 
-TEST_CASE("split cost: halves of images exchange halos in step, and four parts, which do not, have no closed form") {
+TEST_CASE("split cost: halves of images exchange halos in step, and four parts, which do not, have no closed form",
+          "[memory]") {
     const Model model = shipped_model("alexnet-nogroup");
     for (const bool by_height : {true, false}) {
         Plan plan = card_plan(4, 32);
@@ -44,7 +46,8 @@ TEST_CASE("split cost: halves of images exchange halos in step, and four parts, 
     }
 }
 
-TEST_CASE("split cost: transformers by heads and hidden units are exact, with sequence parallelism and micro-batches") {
+TEST_CASE("split cost: transformers by heads and hidden units are exact, with sequence parallelism and micro-batches",
+          "[memory]") {
     const Model model = shipped_model("gpt-2");
     for (const std::int64_t rows : {2, 4})
         for (const bool sequence : {false, true}) {
@@ -57,7 +60,7 @@ TEST_CASE("split cost: transformers by heads and hidden units are exact, with se
         }
 }
 
-TEST_CASE("split cost: reductions take time, and inputs are copied during the iteration or before it") {
+TEST_CASE("split cost: reductions take time, and inputs are copied during the iteration or before it", "[memory]") {
     const Model model = shipped_model("alexnet-nogroup");
     Cluster cluster = CardMachine{}.cluster(8);
     cluster.device.reduction_Bps = 1e9;

@@ -228,7 +228,8 @@ Outcome checked(const Cluster& cluster, const Model& model, const Plan& plan, co
 
 }  // namespace
 
-TEST_CASE("random products of rows, columns, stages, micro-batches and shards have the expected order and bytes") {
+TEST_CASE("random products of rows, columns, stages, micro-batches and shards have the expected order and bytes",
+          "[memory]") {
     for (unsigned seed = 0; seed < 60; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);
@@ -250,7 +251,8 @@ TEST_CASE("random products of rows, columns, stages, micro-batches and shards ha
     }
 }
 
-TEST_CASE("parts that do not divide, and layers with other layouts, cause no deadlock and keep the order of passes") {
+TEST_CASE("parts that do not divide, and layers with other layouts, cause no deadlock and keep the order of passes",
+          "[memory]") {
     for (unsigned seed = 100; seed < 150; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);
@@ -264,7 +266,7 @@ TEST_CASE("parts that do not divide, and layers with other layouts, cause no dea
     }
 }
 
-TEST_CASE("images in cells, in stages, after and before other layouts, run in order or are errors") {
+TEST_CASE("images in cells, in stages, after and before other layouts, run in order or are errors", "[memory]") {
     int runs = 0;
     for (unsigned seed = 400; seed < 440; ++seed) {
         Draw draw(seed);
@@ -287,7 +289,7 @@ TEST_CASE("images in cells, in stages, after and before other layouts, run in or
     CHECK(runs >= 20);
 }
 
-TEST_CASE("activations between layers of two columns, two rows and two columns move the expected bytes") {
+TEST_CASE("activations between layers of two columns, two rows and two columns move the expected bytes", "[memory]") {
     Model model = plain_model(3, 0, 0);
     const std::int64_t elements[] = {10, 30, 70, 20};
     for (std::size_t i = 0; i < 3; ++i) {
@@ -314,7 +316,8 @@ TEST_CASE("activations between layers of two columns, two rows and two columns m
           Approx(2 * 6e-3 + 2 * star.ring_s(2, inputs) + 2 * star.ring_s(2, outputs)).epsilon(1e-6));
 }
 
-TEST_CASE("gradients exchanged during the backward pass are not slower than after it if nothing else is sent") {
+TEST_CASE("gradients exchanged during the backward pass are not slower than after it if nothing else is sent",
+          "[memory]") {
     for (unsigned seed = 200; seed < 220; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);
@@ -334,7 +337,7 @@ TEST_CASE("gradients exchanged during the backward pass are not slower than afte
     }
 }
 
-TEST_CASE("one rank and one sample take their compute time") {
+TEST_CASE("one rank and one sample take their compute time", "[memory]") {
     for (unsigned seed = 300; seed < 310; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);

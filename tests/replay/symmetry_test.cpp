@@ -55,7 +55,7 @@ void check_equal(const Pairs& pairs) {
 
 }  // namespace
 
-TEST_CASE("symmetry: replicas on equal nodes are simulated once, whatever the plan divides") {
+TEST_CASE("symmetry: replicas on equal nodes are simulated once, whatever the plan divides", "[memory]") {
     Chance chance(5);
     for (int world = 0; world < 24; ++world) {
         const std::int64_t devices = chance.of<std::int64_t>({1, 2, 4}), nics = world % 2 == 0 ? devices : 1;
@@ -85,7 +85,7 @@ TEST_CASE("symmetry: replicas on equal nodes are simulated once, whatever the pl
     }
 }
 
-TEST_CASE("symmetry: a link that all nodes share is shared by their messages") {
+TEST_CASE("symmetry: a link that all nodes share is shared by their messages", "[memory]") {
     // Four racks of two nodes: their messages meet on the cables between racks.
     Chance chance(6);
     Cluster cluster = nodes_of(8, 2, 1);
@@ -104,7 +104,7 @@ TEST_CASE("symmetry: a link that all nodes share is shared by their messages") {
     CHECK(pairs.some.timeline.images == 4);  // by racks; inside a rack messages go other ways than between racks
 }
 
-TEST_CASE("symmetry: messages of all images share a cable that there is once") {
+TEST_CASE("symmetry: messages of all images share a cable that there is once", "[memory]") {
     // Two stages in two racks: what the first one sends goes over one cable.
     Chance chance(8);
     Cluster cluster = nodes_of(8, 1, 1);
@@ -133,7 +133,7 @@ TEST_CASE("symmetry: messages of all images share a cable that there is once") {
     CHECK(alone_s < pairs.all.timeline.iteration_end_s.front());
 }
 
-TEST_CASE("symmetry: groups that the period divides are in step with the groups of their representatives") {
+TEST_CASE("symmetry: groups that the period divides are in step with the groups of their representatives", "[memory]") {
     // Two rows that exchange nothing among themselves, on nodes of three devices: the replicas of a row are every
     // second rank, and the node after the first one begins with the other row.
     for (const std::int64_t ranks : {12, 24, 48}) {
@@ -164,7 +164,7 @@ TEST_CASE("symmetry: groups that the period divides are in step with the groups 
     }
 }
 
-TEST_CASE("symmetry: what makes ranks differ is simulated on all of them") {
+TEST_CASE("symmetry: what makes ranks differ is simulated on all of them", "[memory]") {
     Chance chance(7);
     const Model model = even_layers(chance, 4, 64);
     const Cluster cluster = nodes_of(8, 1, 1);
@@ -193,7 +193,8 @@ TEST_CASE("symmetry: what makes ranks differ is simulated on all of them") {
     }
 }
 
-TEST_CASE("symmetry: blocks that differ by a byte are made equal where only the ranks of one image are built") {
+TEST_CASE("symmetry: blocks that differ by a byte are made equal where only the ranks of one image are built",
+          "[memory]") {
     Chance chance(10);
     Model model = even_layers(chance, 4, 64);
     for (Layer& layer : model.layers) layer.parameters += 2'000'003;
@@ -219,7 +220,7 @@ TEST_CASE("symmetry: blocks that differ by a byte are made equal where only the 
     CHECK(replay_representatives(lower(nodes_of(8, 1, 1), model, plan)).graph.images() == 1);
 }
 
-TEST_CASE("symmetry: where links are shared, blocks that are made equal leave no bound on the error") {
+TEST_CASE("symmetry: where links are shared, blocks that are made equal leave no bound on the error", "[memory]") {
     Chance chance(10);
     Model model = even_layers(chance, 4, 64);
     for (Layer& layer : model.layers) layer.parameters += 2'000'003;
@@ -255,7 +256,7 @@ TEST_CASE("symmetry: where links are shared, blocks that are made equal leave no
     }
 }
 
-TEST_CASE("symmetry: a byte for each of many small blocks is not negligible") {
+TEST_CASE("symmetry: a byte for each of many small blocks is not negligible", "[memory]") {
     // Pieces of 400 B, whose rings of three ranks have blocks of 66 and 67 B.
     Dense shape;
     shape.inputs = 1024;
@@ -303,7 +304,7 @@ TEST_CASE("symmetry: random plans have the same result if only the ranks that st
     CHECK(fewer > 20);
 }
 
-TEST_CASE("symmetry: a graph of some ranks is refused where nothing shows that they stand for others") {
+TEST_CASE("symmetry: a graph of some ranks is refused where nothing shows that they stand for others", "[memory]") {
     Chance chance(11);
     Plan plan;
     plan.ranks = 8;
@@ -317,7 +318,7 @@ TEST_CASE("symmetry: a graph of some ranks is refused where nothing shows that t
     CHECK_THROWS_AS(replay_isolated(training.cluster, build_representatives(training, 2), options), std::exception);
 }
 
-TEST_CASE("symmetry: ranks are alike after as many as layouts and groups repeat with") {
+TEST_CASE("symmetry: ranks are alike after as many as layouts and groups repeat with", "[memory]") {
     const auto alike = [](std::int64_t rows, const std::string& keys) {
         Chance chance(12);
         Plan plan;

@@ -94,7 +94,7 @@ std::vector<World> worlds() {
 
 }  // namespace
 
-TEST_CASE("Chrome traces of replays have nested slices in order and paired arrows, for any plan") {
+TEST_CASE("Chrome traces of replays have nested slices in order and paired arrows, for any plan", "[memory]") {
     for (const World& world : worlds()) {
         CAPTURE(world.name);
         const TimelineView view = view_of(world.cluster, world.plan);

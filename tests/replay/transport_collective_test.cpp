@@ -31,7 +31,7 @@ void check_closed_form(const Cluster& cluster, const std::string& algorithm, std
 
 }  // namespace
 
-TEST_CASE("transport: overheads are part of α if all ranks are in step, and copies are added") {
+TEST_CASE("transport: overheads are part of α if all ranks are in step, and copies are added", "[memory]") {
     Cluster cluster = star();
     Transport& transport = cluster.transport;
     transport.between = {1e-6, 2e-6, 3e-6, {{1, 1e9}}};
@@ -55,7 +55,7 @@ TEST_CASE("transport: overheads are part of α if all ranks are in step, and cop
     for (const std::uint32_t n : {2u, 4u, 32u}) check_closed_form(cluster, "recursive-doubling", n, 1000003);
 }
 
-TEST_CASE("transport: a host's total traffic and the place of reductions leave every closed form exact") {
+TEST_CASE("transport: a host's total traffic and the place of reductions leave every closed form exact", "[memory]") {
     Cluster cluster = star();
     cluster.transport.host_Bps = 1e9;
     cluster.transport.reduction = {Reduction::Where::host, {}, 0};
@@ -114,7 +114,7 @@ TEST_CASE("transport: the closed form of any algorithm of any operation equals t
     CHECK(without > 20);
 }
 
-TEST_CASE("transport: a protocol's terms are part of the closed form") {
+TEST_CASE("transport: a protocol's terms are part of the closed form", "[memory]") {
     const Protocol protocol{"LL", 6e-6, 1e-6, 3e-6, 0.5};
     Cluster cluster = star();
     const MessageCost wires{2e-6, 1 / 3e9, 1 / 200e9};
@@ -145,7 +145,7 @@ TEST_CASE("transport: a protocol's terms are part of the closed form") {
     }
 }
 
-TEST_CASE("transport: a closed form that would not be exact is absent") {
+TEST_CASE("transport: a closed form that would not be exact is absent", "[memory]") {
     const auto none = [](const Transport& transport, const std::string& algorithm, std::uint32_t ranks) {
         Cluster cluster = star();
         cluster.transport = transport;
@@ -168,7 +168,7 @@ TEST_CASE("transport: a closed form that would not be exact is absent") {
     none(kernels, "ring", 4);
 }
 
-TEST_CASE("transport: ranks that share a node have a closed form if all messages cost the same") {
+TEST_CASE("transport: ranks that share a node have a closed form if all messages cost the same", "[memory]") {
     Cluster cluster = star();
     cluster.node.devices = 4;
     cluster.node.nics = 4;
@@ -182,7 +182,7 @@ TEST_CASE("transport: ranks that share a node have a closed form if all messages
     CHECK_FALSE(allreduce(cluster, 8, 1, "ring", 1000003).closed_form_s);
 }
 
-TEST_CASE("transport: pushes and pulls pay it, too, and hosts make no copies") {
+TEST_CASE("transport: pushes and pulls pay it, too, and hosts make no copies", "[memory]") {
     Cluster cluster = star();
     cluster.transport.between = {10e-6, 20e-6, 5e-6, {}};
     cluster.transport.staging = {Staging::Unit::collective, {}, 4e-6};
@@ -199,7 +199,7 @@ TEST_CASE("transport: pushes and pulls pay it, too, and hosts make no copies") {
     }
 }
 
-TEST_CASE("transport: a transport that has only a name changes nothing") {
+TEST_CASE("transport: a transport that has only a name changes nothing", "[memory]") {
     Cluster named = star();
     named.transport.name = "nothing";
     for (const char* algorithm : {"ring", "recursive-doubling", "pipelined-tree", "parameter-server"}) {

@@ -54,7 +54,8 @@ Approx about(double seconds) {
 
 }  // namespace
 
-TEST_CASE("servers: an iteration has the receive overheads of the server's pushes and of each worker's own pull") {
+TEST_CASE("servers: an iteration has the receive overheads of the server's pushes and of each worker's own pull",
+          "[memory]") {
     CHECK(iteration_s({}) == about(on_wires_s));
     for (const double overhead_s : {1e-6, 100e-6, 10e-3}) {
         CAPTURE(overhead_s);
@@ -64,7 +65,7 @@ TEST_CASE("servers: an iteration has the receive overheads of the server's pushe
     }
 }
 
-TEST_CASE("servers: an iteration has a copy out of the device at the push and one into it at the pull") {
+TEST_CASE("servers: an iteration has a copy out of the device at the push and one into it at the pull", "[memory]") {
     Transport transport;
     transport.staging = {Staging::Unit::message, 4e9, 11e-6};
     const double copy_s = 11e-6 + 1e6 / 4e9;  // copies of the two workers are concurrent; the server makes none
@@ -73,7 +74,7 @@ TEST_CASE("servers: an iteration has a copy out of the device at the push and on
     CHECK(iteration_s(transport) == about(on_wires_s + copy_s + 200e-6 + 100e-6 + copy_s));
 }
 
-TEST_CASE("servers: more of them do not speed up the copies of one device") {
+TEST_CASE("servers: more of them do not speed up the copies of one device", "[memory]") {
     // 4 MB are copied in 40 ms and take 8 ms over the link of one server, which reduces for 0.4 ms.
     CHECK(completion_s("push", 1) == about(11e-6 + 40e-3 + alpha_s + 8e-3 + 0.4e-3));
     CHECK(completion_s("pull", 1) == about(alpha_s + 8e-3 + 11e-6 + 40e-3));

@@ -51,7 +51,8 @@ Approx about(double seconds) {
 
 }  // namespace
 
-TEST_CASE("transport: a message's overheads, query, copies, latency and reduction come one after the other") {
+TEST_CASE("transport: a message's overheads, query, copies, latency and reduction come one after the other",
+          "[memory]") {
     Cluster cluster = star();
     Transport& transport = cluster.transport;
     transport.between = {3e-6, 5e-6, 7e-6, {}};
@@ -75,7 +76,7 @@ TEST_CASE("transport: a message's overheads, query, copies, latency and reductio
     CHECK(play(cluster, nodes(2), one_message(0)).ends[1] == about(13e-6 + 3e-6 + alpha + 7e-6 + 5e-6));
 }
 
-TEST_CASE("transport: processes of one node, a host and a device among them, pay the terms of inside") {
+TEST_CASE("transport: processes of one node, a host and a device among them, pay the terms of inside", "[memory]") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.link = {8e9, 1e-6};
@@ -90,7 +91,7 @@ TEST_CASE("transport: processes of one node, a host and a device among them, pay
     CHECK(play(cluster, {{0, 1}, {0, Place::host}}, one_message(1000)).ends[1] == about(through_switch_s - 2e-6));
 }
 
-TEST_CASE("transport: a host stages nothing, and its reductions launch no kernels") {
+TEST_CASE("transport: a host stages nothing, and its reductions launch no kernels", "[memory]") {
     Cluster cluster = star();
     cluster.transport.staging = {Staging::Unit::message, {}, 11e-6};
     cluster.transport.reduction.launch_s = 17e-6;
@@ -102,7 +103,7 @@ TEST_CASE("transport: a host stages nothing, and its reductions launch no kernel
           about(on_wires_s + copy_s + 1000 / 50e9 + 17e-6));
 }
 
-TEST_CASE("transport: a whole buffer is copied out by contributing members and in by receiving members") {
+TEST_CASE("transport: a whole buffer is copied out by contributing members and in by receiving members", "[memory]") {
     Cluster cluster = star();
     cluster.transport.staging = {Staging::Unit::collective, 2e9, 11e-6};
     const std::uint64_t buffer = 1 << 20;
@@ -129,14 +130,15 @@ TEST_CASE("transport: a whole buffer is copied out by contributing members and i
         CHECK(end == about(copy_s + on_wires_s + gamma_s + copy_s));
 }
 
-TEST_CASE("transport: a member that does nothing pays nothing") {
+TEST_CASE("transport: a member that does nothing pays nothing", "[memory]") {
     Cluster cluster = star();
     cluster.transport.launch_s = 1;
     cluster.transport.staging = {Staging::Unit::collective, {}, 1};
     CHECK(play(cluster, nodes(3), {{}, {}, {}}).ends == std::vector<double>{0, 0, 0});
 }
 
-TEST_CASE("transport: a connection's limit is a cap on its share, so that slow connections fill a link together") {
+TEST_CASE("transport: a connection's limit is a cap on its share, so that slow connections fill a link together",
+          "[memory]") {
     Cluster cluster = star();
     const std::uint32_t bytes = 1000000;
     const auto two_senders = [&] {
@@ -164,7 +166,7 @@ TEST_CASE("transport: a connection's limit is a cap on its share, so that slow c
     CHECK(ends[1] == about(3e6 / (0.75 * bandwidth) + alpha));
 }
 
-TEST_CASE("transport: a message gets the bandwidth of its size, or that of its links") {
+TEST_CASE("transport: a message gets the bandwidth of its size, or that of its links", "[memory]") {
     Cluster cluster = star();
     cluster.transport.between.bandwidth = {{1000, 1e7}, {100000, 5e8}, {1e6, 4e9}};
     for (const std::uint32_t bytes : {0u, 1u, 999u, 1000u, 5000u, 100000u, 300000u, 1000000u}) {
@@ -177,7 +179,7 @@ TEST_CASE("transport: a message gets the bandwidth of its size, or that of its l
     CHECK(play(cluster, nodes(2), one_message(1000)).ends[1] == about(alpha));
 }
 
-TEST_CASE("transport: overheads of several messages add up on their sender and on their receiver") {
+TEST_CASE("transport: overheads of several messages add up on their sender and on their receiver", "[memory]") {
     Cluster cluster = star();
     cluster.transport.between = {10e-6, 20e-6, 0, {}};
     for (const std::uint32_t peers : {1u, 2u, 5u}) {
@@ -199,7 +201,7 @@ TEST_CASE("transport: overheads of several messages add up on their sender and o
     }
 }
 
-TEST_CASE("transport: a receiver that is busy sending lets messages in") {
+TEST_CASE("transport: a receiver that is busy sending lets messages in", "[memory]") {
     Cluster cluster = star();
     cluster.transport.between.send_overhead_s = 1e-3;
     // 1 is busy for 1 ms before its own message leaves; 0's message arrives long before.
@@ -211,7 +213,7 @@ TEST_CASE("transport: a receiver that is busy sending lets messages in") {
     CHECK(ends[1] == about(2e-3 + alpha));
 }
 
-TEST_CASE("transport: a window limits the messages of a step in flight, but not received ones") {
+TEST_CASE("transport: a window limits the messages of a step in flight, but not received ones", "[memory]") {
     Cluster cluster = star();
     const double each_s = 1000000 / bandwidth;
     for (const std::int64_t window : {0, 1, 2, 3, 9}) {
@@ -240,7 +242,7 @@ TEST_CASE("transport: a window limits the messages of a step in flight, but not 
     }
 }
 
-TEST_CASE("transport: a window that causes a deadlock is reported as too small") {
+TEST_CASE("transport: a window that causes a deadlock is reported as too small", "[memory]") {
     Cluster cluster = star();
     // 0's first message waits for 1's second step, which follows a message that 2 sends when 0's second message has
     // arrived.
@@ -260,7 +262,8 @@ TEST_CASE("transport: a window that causes a deadlock is reported as too small")
     CHECK(said.find("window") != std::string::npos);
 }
 
-TEST_CASE("transport: a node's limit on total traffic is shared by its devices, and appears among the links") {
+TEST_CASE("transport: a node's limit on total traffic is shared by its devices, and appears among the links",
+          "[memory]") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.nics = 2;
@@ -286,7 +289,7 @@ TEST_CASE("transport: a node's limit on total traffic is shared by its devices, 
     CHECK(play(cluster, {{0, 0}, {0, 1}}, one_message(bytes)).ends[1] == about(bytes / 8e9));
 }
 
-TEST_CASE("transport: a protocol's launch and latencies are added, and wires carry more than the data") {
+TEST_CASE("transport: a protocol's launch and latencies are added, and wires carry more than the data", "[memory]") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.link = {8e9, 1e-6};
@@ -305,7 +308,7 @@ TEST_CASE("transport: a protocol's launch and latencies are added, and wires car
     CHECK(inside.ends[1] == about(6e-6 + 2 * bytes / 8e9 + 2 * 1e-6 + 3e-6));
 }
 
-TEST_CASE("transport: SimGrid's own network models get the transport's terms in addition to theirs") {
+TEST_CASE("transport: SimGrid's own network models get the transport's terms in addition to theirs", "[memory]") {
     for (const NetworkModel model : {NetworkModel::CM02, NetworkModel::LV08}) {
         Cluster cluster = star();
         cluster.network = model;

@@ -97,7 +97,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("with large buffers two trees take half of the time of one, and as much as a ring") {
+TEST_CASE("with large buffers two trees take half of the time of one, and as much as a ring", "[memory]") {
     for (const std::uint32_t n : {8u, 15u, 32u}) {
         const std::uint64_t bytes = 1'000'000'000;
         const auto time_s = [&](const std::string& name, double segment) {

@@ -228,7 +228,8 @@ TEST_CASE("turning peers: loops of any messages take as long, and carry as much,
     }
 }
 
-TEST_CASE("turning peers: pairwise all-to-alls work in sequence, concurrently with another, and with late ranks") {
+TEST_CASE("turning peers: pairwise all-to-alls work in sequence, concurrently with another, and with late ranks",
+          "[memory]") {
     const auto loop = make_algorithm({.operation = "all-to-all", .name = "pairwise"}, 2);
     const auto written = std::make_shared<const WrittenOut>(loop);
     Chance chance(5);

@@ -17,7 +17,7 @@ double off(double counted, double actual) {
 
 }  // namespace
 
-TEST_CASE("work: tasks and messages of random plans are counted without building them") {
+TEST_CASE("work: tasks and messages of random plans are counted without building them", "[memory]") {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         const RandomPlan random = random_plan(seed);
         INFO(random.words());
@@ -34,7 +34,7 @@ TEST_CASE("work: tasks and messages of random plans are counted without building
     }
 }
 
-TEST_CASE("work: messages of large groups are estimated from some of their members") {
+TEST_CASE("work: messages of large groups are estimated from some of their members", "[memory]") {
     const Cluster cluster = cluster_on(wired(Shape::star, 1e9, 1e-6), 3000);
     for (const char* operation :
          {"allreduce", "allgather", "broadcast", "reduce", "scatter", "all-to-all", "barrier"}) {
@@ -55,7 +55,7 @@ TEST_CASE("work: messages of large groups are estimated from some of their membe
     }
 }
 
-TEST_CASE("work: a ring's repeated steps need not all be simulated, a direct exchange's must") {
+TEST_CASE("work: a ring's repeated steps need not all be simulated, a direct exchange's must", "[memory]") {
     const Cluster cluster = cluster_on(wired(Shape::star, 1e9, 1e-6), 100);
     CollectivePlan plan;
     plan.ranks = 100;
@@ -72,7 +72,7 @@ TEST_CASE("work: a ring's repeated steps need not all be simulated, a direct exc
     CHECK(work().listed == 2 * 100 * 99);
 }
 
-TEST_CASE("work: a single rank exchanges nothing") {
+TEST_CASE("work: a single rank exchanges nothing", "[memory]") {
     const Cluster cluster = cluster_on(wired(Shape::star, 1e9, 1e-6), 1);
     CollectivePlan plan;
     plan.ranks = 1;

@@ -84,7 +84,8 @@ TEST_CASE("zero bubble: equal stages have a bubble of (p-1)(F + B - W), for seve
     }
 }
 
-TEST_CASE("zero bubble: a full recomputation runs the forward pass once more before the gradients of inputs") {
+TEST_CASE("zero bubble: a full recomputation runs the forward pass once more before the gradients of inputs",
+          "[memory]") {
     for (const Layers& layers : {Layers{8, 64}, Layers{32, 32}}) {
         for (const std::int64_t p : {2, 3, 5}) {
             for (const std::int64_t m : {p, 2 * p + 1}) {
@@ -101,7 +102,7 @@ TEST_CASE("zero bubble: a full recomputation runs the forward pass once more bef
     }
 }
 
-TEST_CASE("zero bubble: the same bytes are exchanged as with 1F1B, and work is counted exactly") {
+TEST_CASE("zero bubble: the same bytes are exchanged as with 1F1B, and work is counted exactly", "[memory]") {
     const Model model = Layers{16, 24}.model(4);
     for (const bool sequence : {false, true}) {
         for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::parameters}) {

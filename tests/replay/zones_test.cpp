@@ -184,7 +184,7 @@ TopologySpec spec_of(Shape shape) {
 
 }  // namespace
 
-TEST_CASE("zones: SimGrid's star equals ours") {
+TEST_CASE("zones: SimGrid's star equals ours", "[memory]") {
     check_same(spec_of(Shape::star), 9, [](const sg::ClusterCallbacks& hosts) {
         sg::NetZone* zone = sg::create_star_zone("star");
         for (unsigned long i = 0; i < 9; ++i) {
@@ -197,7 +197,7 @@ TEST_CASE("zones: SimGrid's star equals ours") {
     });
 }
 
-TEST_CASE("zones: SimGrid's torus equals ours") {
+TEST_CASE("zones: SimGrid's torus equals ours", "[memory]") {
     // Its routes go dimension by dimension. Ours may take the dimensions in another order, and half way round the other
     // direction: the length is the same in any case. With two hosts in a dimension SimGrid has a cable in each
     // direction, of which a single message uses one.
@@ -242,7 +242,7 @@ struct Tree {
 
 }  // namespace
 
-TEST_CASE("zones: SimGrid's fat tree equals ours, over the same switches") {
+TEST_CASE("zones: SimGrid's fat tree equals ours, over the same switches", "[memory]") {
     // The same PGFT notation, and D-mod-k in both.
     const auto tree =
         GENERATE(Tree{{4, 4}, {1, 2}, {1, 2}}, Tree{{4, 4}, {1, 4}, {1, 1}}, Tree{{2, 3, 2}, {1, 2, 3}, {1, 1, 1}},
@@ -263,7 +263,7 @@ TEST_CASE("zones: SimGrid's fat tree equals ours, over the same switches") {
     }
 }
 
-TEST_CASE("zones: all messages of a shift take as long in SimGrid's fat tree as in ours") {
+TEST_CASE("zones: all messages of a shift take as long in SimGrid's fat tree as in ours", "[memory]") {
     // Single cables, because SimGrid's zone uses only the first of parallel ones. No latency, because its model would
     // share links in proportion to it.
     const auto tree =
@@ -282,7 +282,7 @@ TEST_CASE("zones: all messages of a shift take as long in SimGrid's fat tree as 
     }
 }
 
-TEST_CASE("zones: SimGrid's dragonfly equals ours with the routers of a group numbered differently") {
+TEST_CASE("zones: SimGrid's dragonfly equals ours with the routers of a group numbered differently", "[memory]") {
     // SimGrid connects router j of group i with router i of group j; router i of group i has no global cable. Ours
     // leaves no gap: the router to group j is j, or j - 1 above the own group's number, and the last one is left over.
     // With as many groups as a group has routers the two are the same graph. Neither uses paths longer than local,

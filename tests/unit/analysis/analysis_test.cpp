@@ -5,7 +5,8 @@
 
 using namespace syncline;
 
-TEST_CASE("a breakdown refers to the rank that ends last: computation, communication, and its exposed part") {
+TEST_CASE("a breakdown refers to the rank that ends last: computation, communication, and its exposed part",
+          "[memory]") {
     const auto ring = std::make_shared<const RingAllreduce>();
     TaskGraph graph;
     Timeline timeline;
@@ -46,7 +47,7 @@ TEST_CASE("a breakdown refers to the rank that ends last: computation, communica
     CHECK(measure(graph, timeline).drift == Approx(0.1));
 }
 
-TEST_CASE("a breakdown distinguishes waiting for others from idle time") {
+TEST_CASE("a breakdown distinguishes waiting for others from idle time", "[memory]") {
     TaskGraph graph;
     const StreamId compute = graph.add_stream(graph.add_process({}), StreamKind::compute);
     const StreamId server = graph.add_stream(graph.add_process({}), StreamKind::aggregate);
@@ -87,7 +88,7 @@ Device device_of(double flops_per_s, double memory_Bps) {
 
 }  // namespace
 
-TEST_CASE("the roofline takes the longer of computing and moving data") {
+TEST_CASE("the roofline takes the longer of computing and moving data", "[memory]") {
     const auto times = layer_times(two_layers(), device_of(1e12, 1e9), 1);
     CHECK(times[0].forward_s == Approx(2e-3));
     CHECK(times[0].backward_s() == Approx(2e-3));  // the first layer needs no gradient of its input
@@ -98,7 +99,8 @@ TEST_CASE("the roofline takes the longer of computing and moving data") {
     CHECK(batch[1].forward_s == Approx(12e-3));  // the weights are read once for the batch
 }
 
-TEST_CASE("a calibration makes one device reach the measured throughput, and keeps the layers' proportions") {
+TEST_CASE("a calibration makes one device reach the measured throughput, and keeps the layers' proportions",
+          "[memory]") {
     Device device = device_of(1e12, 1e9);
     const auto plain = layer_times(two_layers(), device, 4);
     device.calibration = {{"another", 4, 1, ""}, {"two", 4, 50, ""}};

@@ -63,7 +63,7 @@ void check_same(const LayerTime& one, const LayerTime& other) {
 
 }  // namespace
 
-TEST_CASE("launches: a pass takes at least the host's time for its kernels") {
+TEST_CASE("launches: a pass takes at least the host's time for its kernels", "[memory]") {
     // On the device a product takes 1 + 4 us: 13 us forward, 13 us for the gradients of inputs, 10 for those of
     // weights.
     const LayerTime device = time_of(small_feed_forward(), 0);
@@ -93,7 +93,7 @@ TEST_CASE("launches: a pass takes at least the host's time for its kernels") {
     check_same(time_of(small_feed_forward(), 10 * us, Launches::graph), device);
 }
 
-TEST_CASE("launches: the host that waits for each kernel adds its time") {
+TEST_CASE("launches: the host that waits for each kernel adds its time", "[memory]") {
     // 13 us and 5 kernels forward, 23 us and 7 kernels backward, of which 5 are for the inputs' gradients.
     const LayerTime time = time_of(small_feed_forward(), 2 * us, Launches::blocking);
     CHECK(time.forward_s == Approx((13 + 5 * 2) * us));
@@ -109,14 +109,14 @@ TEST_CASE("launches: the host that waits for each kernel adds its time") {
     check_same(time_of(small_feed_forward(), 0, Launches::blocking), time_of(small_feed_forward(), 0));
 }
 
-TEST_CASE("launches: a pass without kernels takes no time") {
+TEST_CASE("launches: a pass without kernels takes no time", "[memory]") {
     const Layer table = embedding("embedding", Embedding{.vocabulary = 1000, .positions = 16, .width = 64});
     const LayerTime time = time_of(table, 10 * us);
     CHECK(time.input_gradient_s == 0);
     CHECK(time.forward_s > 0);
 }
 
-TEST_CASE("launches: parts of a layer have as many kernels as the whole") {
+TEST_CASE("launches: parts of a layer have as many kernels as the whole", "[memory]") {
     // 8 tiles of hidden units, of 4 us: products take 33 us, 69 us forward with the three other kernels.
     const Layer layer = small_feed_forward(1024);
     CHECK(time_of(layer, 3 * us).forward_s == Approx(69 * us));
@@ -124,7 +124,7 @@ TEST_CASE("launches: parts of a layer have as many kernels as the whole") {
     CHECK(time_of(layer, 3 * us, Launches::graph, 1.0 / 8).forward_s == Approx(13 * us));
 }
 
-TEST_CASE("launches: what is computed again is a pass of its own") {
+TEST_CASE("launches: what is computed again is a pass of its own", "[memory]") {
     const Layer layer = attention(
         "attention", Attention{.positions = 128, .width = 128, .heads = 1, .dropout = false, .scores = Scores::stored});
     const Model model = model_of({layer});
@@ -141,7 +141,7 @@ TEST_CASE("launches: what is computed again is a pass of its own") {
     CHECK(slow.core_forward_s == fast.core_forward_s);
 }
 
-TEST_CASE("launches: they make nothing faster, and a faster device waits for the same host") {
+TEST_CASE("launches: they make nothing faster, and a faster device waits for the same host", "[memory]") {
     const Model model = every_kind();
     Device device = shipped_device("a100-sxm4-80gb");
     for (const double samples : {1, 3, 64}) {
@@ -177,7 +177,7 @@ TEST_CASE("launches: they make nothing faster, and a faster device waits for the
     }
 }
 
-TEST_CASE("launches: they only limit the measured rates of kernels") {
+TEST_CASE("launches: they only limit the measured rates of kernels", "[memory]") {
     const Model model = every_kind();
     Device device = shipped_device("a100-sxm4-80gb"), other = device;
     other.kernels->host_launch_s = 1;
@@ -187,7 +187,7 @@ TEST_CASE("launches: they only limit the measured rates of kernels") {
     }
 }
 
-TEST_CASE("launches: a training's note says which part of its passes waits") {
+TEST_CASE("launches: a training's note says which part of its passes waits", "[memory]") {
     Cluster cluster = star_cluster(1, 1e9, 1e-6);
     cluster.device = slow_tiles(10 * us);
     const Model model = model_of({small_feed_forward()});

@@ -6,7 +6,8 @@
 
 using namespace syncline;
 
-TEST_CASE("a pairwise all-to-all is one loop, whose step k sends to the rank k after and receives from k before") {
+TEST_CASE("a pairwise all-to-all is one loop, whose step k sends to the rank k after and receives from k before",
+          "[memory]") {
     for (std::uint32_t n = 2; n <= 17; ++n) {
         const auto pairwise = make_algorithm({.operation = "all-to-all", .name = "pairwise"}, n);
         for (std::uint32_t rank = 0; rank < n; ++rank) {
@@ -71,7 +72,7 @@ bool always_paired(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
 
 }  // namespace
 
-TEST_CASE("ranks with turning peers are in step if these find each other in every repetition") {
+TEST_CASE("ranks with turning peers are in step if these find each other in every repetition", "[memory]") {
     std::uint32_t paired = 0, unpaired = 0;
     for (std::uint32_t ranks = 2; ranks <= 8; ++ranks) {
         for (std::uint32_t apart = 0; apart < ranks; ++apart) {

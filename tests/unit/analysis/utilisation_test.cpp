@@ -17,7 +17,7 @@ Layer channels(std::int64_t macs, std::int64_t filters) {
 
 }  // namespace
 
-TEST_CASE("utilisation: a transformer's model FLOP equal the literature's formula") {
+TEST_CASE("utilisation: a transformer's model FLOP equal the literature's formula", "[memory]") {
     // F = 72slh²(1 + s/(6h) + V/(12lh)) per sample, D. Narayanan et al., SC 2021, without recomputation.
     const Model model = shipped_model("gpt-3-175b");
     const double s = 2048, l = 96, h = 12288, V = 51200, samples = 4 * 8, ranks = 16, time_s = 100;
@@ -44,7 +44,7 @@ TEST_CASE("utilisation: a transformer's model FLOP equal the literature's formul
     CHECK(above_peak_note(faster, cluster.device).find("of the peak") != std::string::npos);
 }
 
-TEST_CASE("utilisation: rows that pad execute more than the model needs") {
+TEST_CASE("utilisation: rows that pad execute more than the model needs", "[memory]") {
     // 5 channels among 4 rows are 2 each on 3 of them: 6 in place of 5. The first layer needs no gradient of its
     // inputs, so it has 2 passes, and the second has 3.
     Model model;
@@ -64,7 +64,7 @@ TEST_CASE("utilisation: rows that pad execute more than the model needs") {
     CHECK(!result.tokens_per_s_per_device);
 }
 
-TEST_CASE("utilisation: it is empty if the peak, the FLOP or the time is unknown") {
+TEST_CASE("utilisation: it is empty if the peak, the FLOP or the time is unknown", "[memory]") {
     Model model;
     model.layers = {channels(1000, 5)};
     Cluster cluster = star_cluster(1, 1e9, 0);
@@ -80,7 +80,7 @@ TEST_CASE("utilisation: it is empty if the peak, the FLOP or the time is unknown
     CHECK(!utilisation_of(lower(cluster, model, Plan{}), 1).tflops_per_device);
 }
 
-TEST_CASE("a note says that compute times assume the device's peak") {
+TEST_CASE("a note says that compute times assume the device's peak", "[memory]") {
     Device device;
     CHECK(peak_note(ComputeKind::calibrated, "model", device) ==
           "compute times assume the device's peak: no measurement supports them");
@@ -95,7 +95,7 @@ TEST_CASE("a note says that compute times assume the device's peak") {
     CHECK(peak_note(ComputeKind::measured, "model", device) == "");
 }
 
-TEST_CASE("a note says that compute times rest on rates of kernels") {
+TEST_CASE("a note says that compute times rest on rates of kernels", "[memory]") {
     Device device;
     device.kernels.emplace();
     device.efficiency = EfficiencyCurve{};

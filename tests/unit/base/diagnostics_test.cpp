@@ -32,7 +32,7 @@ std::string before_caret(const std::string& rendered) {
 
 }  // namespace
 
-TEST_CASE("a diagnostic is rendered with its line, a caret and a hint") {
+TEST_CASE("a diagnostic is rendered with its line, a caret and a hint", "[memory]") {
     CHECK(render({{"scenario.yaml", 4, 3, "  rnks: 32"}, "unknown key 'rnks'", "did you mean 'ranks'?"}) ==
           "scenario.yaml:4:3: error: unknown key 'rnks'\n"
           "      rnks: 32\n"
@@ -42,7 +42,7 @@ TEST_CASE("a diagnostic is rendered with its line, a caret and a hint") {
     CHECK(render({{"a.yaml", 9, 1, ""}, "wrong", ""}) == "a.yaml:9:1: error: wrong\n");
 }
 
-TEST_CASE("the caret is under its character, after tabs and UTF-8") {
+TEST_CASE("the caret is under its character, after tabs and UTF-8", "[memory]") {
     CHECK(before_caret(render({{"f", 1, 4, "\ta: b"}, "m", ""})) == "     a:");
     CHECK(before_caret(render({{"f", 1, 3, "é: ü"}, "m", ""})) == "    é:");
     // Wide characters take two columns each: the caret is under the colon after them.
@@ -50,12 +50,12 @@ TEST_CASE("the caret is under its character, after tabs and UTF-8") {
     CHECK(lines(render({{"f", 1, 3, "e\u0301: x"}, "m", ""})).at(2) == "     ^");
 }
 
-TEST_CASE("a column past the end points after the line") {
+TEST_CASE("a column past the end points after the line", "[memory]") {
     CHECK(lines(render({{"f", 1, 99, "abc"}, "m", ""})).at(2) == "       ^");
     CHECK(lines(render({{"f", 1, 0, "abc"}, "m", ""})).at(2) == "    ^");
 }
 
-TEST_CASE("long lines are cut to a window around the caret") {
+TEST_CASE("long lines are cut to a window around the caret", "[memory]") {
     std::mt19937 random(1);
     std::string line;
     for (int i = 0; i < 1000; ++i) line += i % 7 == 0 ? "é" : std::string(1, static_cast<char>('a' + random() % 26));
@@ -71,7 +71,7 @@ TEST_CASE("long lines are cut to a window around the caret") {
     }
 }
 
-TEST_CASE("rendered text cannot control the terminal") {
+TEST_CASE("rendered text cannot control the terminal", "[memory]") {
     const std::string evil = "\x1b[31m\x07\x7f\xc2\x9b\xff\x80\r\n\tx";
     const std::string rendered = render({{evil, 1, 2, evil}, evil, evil});
     CHECK(lines(rendered).size() == 4);
@@ -82,13 +82,13 @@ TEST_CASE("rendered text cannot control the terminal") {
     }
 }
 
-TEST_CASE("a message of any length is cut") {
+TEST_CASE("a message of any length is cut", "[memory]") {
     const std::string rendered = render({{"f", 1, 1, "x"}, std::string(1'000'000, 'm'), ""});
     CHECK(rendered.size() < 1000);
     CHECK(rendered.find("…") != std::string::npos);
 }
 
-TEST_CASE("a ConfigError lists all errors, up to a screenful") {
+TEST_CASE("a ConfigError lists all errors, up to a screenful", "[memory]") {
     const Diagnostic one{{"f", 1, 1, "x"}, "wrong", ""};
     CHECK(std::string(ConfigError({one, one}).what()) == render(one) + render(one));
     const ConfigError many(std::vector<Diagnostic>(100, one));
@@ -96,7 +96,7 @@ TEST_CASE("a ConfigError lists all errors, up to a screenful") {
     CHECK(std::string(many.what()).ends_with("and 80 more errors\n"));
 }
 
-TEST_CASE("the closest word is suggested") {
+TEST_CASE("the closest word is suggested", "[memory]") {
     const std::vector<std::string> keys{"ranks", "batch_per_rank", "overlap", "iterations", "exchange"};
     CHECK(closest("rnks", keys) == "ranks");
     CHECK(closest("ranke", keys) == "ranks");
@@ -114,7 +114,7 @@ TEST_CASE("the closest word is suggested") {
     CHECK(did_you_mean("bandwidth", keys).empty());
 }
 
-TEST_CASE("a single typing error is always corrected") {
+TEST_CASE("a single typing error is always corrected", "[memory]") {
     const std::vector<std::string> keys{"ranks", "overlap", "iterations", "exchange", "bandwidth"};
     std::mt19937 random(1);
     for (const std::string& key : keys)
@@ -141,7 +141,7 @@ TEST_CASE("a single typing error is always corrected") {
         }
 }
 
-TEST_CASE("UTF-8 is read strictly") {
+TEST_CASE("UTF-8 is read strictly", "[memory]") {
     for (const char* wrong : {"\x80", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xff"}) {
         std::string_view rest = wrong;
         CHECK_FALSE(take_character(rest));

@@ -5,7 +5,7 @@
 
 using namespace syncline;
 
-TEST_CASE("the spread of values has their mean and interpolated quantiles") {
+TEST_CASE("the spread of values has their mean and interpolated quantiles", "[memory]") {
     const Spread one = spread_of({7});
     CHECK((one.count == 1 && one.mean == 7 && one.median == 7 && one.p05 == 7 && one.p95 == 7));
     const Spread two = spread_of({3, 1});
@@ -23,7 +23,7 @@ TEST_CASE("the spread of values has their mean and interpolated quantiles") {
     CHECK(squares.p95 == 361);
 }
 
-TEST_CASE("equal values have exactly their value as mean and quantiles") {
+TEST_CASE("equal values have exactly their value as mean and quantiles", "[memory]") {
     const double value = 0.1 + 0.2;
     for (const std::size_t count : {1u, 3u, 7u, 1000u}) {
         const Spread spread = spread_of(std::vector<double>(count, value));

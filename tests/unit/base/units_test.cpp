@@ -35,7 +35,7 @@ Quantity refused(const std::string& text, Dimension dimension) {
 
 }  // namespace
 
-TEST_CASE("a quantity is a number times a unit") {
+TEST_CASE("a quantity is a number times a unit", "[memory]") {
     struct Example {
         const char* text;
         Dimension dimension;
@@ -77,7 +77,7 @@ TEST_CASE("a quantity is a number times a unit") {
         CHECK(read(text, dimension) == Approx(value));
 }
 
-TEST_CASE("every prefix has its power, in bytes and in bits") {
+TEST_CASE("every prefix has its power, in bytes and in bits", "[memory]") {
     const std::string si = "kMGTPE", binary = "KMGTP";
     for (std::size_t i = 0; i < si.size(); ++i) {
         const double power = std::pow(1000, i + 1);
@@ -93,14 +93,14 @@ TEST_CASE("every prefix has its power, in bytes and in bits") {
     }
 }
 
-TEST_CASE("a number needs a unit") {
+TEST_CASE("a number needs a unit", "[memory]") {
     const Quantity quantity = refused("25", Dimension::bandwidth);
     CHECK(quantity.error == "25 has no unit");
     CHECK(quantity.hint == "write for example 25 Gbps");
     for (const Dimension dimension : dimensions) CHECK(refused("0", dimension).error == "0 has no unit");
 }
 
-TEST_CASE("a count is a number, or a number of thousands, millions, billions or trillions") {
+TEST_CASE("a count is a number, or a number of thousands, millions, billions or trillions", "[memory]") {
     CHECK(read("300 B", Dimension::count) == 300e9);
     CHECK(read("300G", Dimension::count) == 300e9);
     CHECK(read("1.4 T", Dimension::count) == 1.4e12);
@@ -118,7 +118,7 @@ TEST_CASE("a count is a number, or a number of thousands, millions, billions or 
     CHECK(refused("64 B", Dimension::bandwidth).error == "64 B is a size, not a bandwidth");
 }
 
-TEST_CASE("a unit of another dimension is called by its name") {
+TEST_CASE("a unit of another dimension is called by its name", "[memory]") {
     const Quantity quantity = refused("64 MiB", Dimension::bandwidth);
     CHECK(quantity.error == "64 MiB is a size, not a bandwidth");
     CHECK(quantity.hint == "did you mean 64 MiB/s?");
@@ -126,7 +126,7 @@ TEST_CASE("a unit of another dimension is called by its name") {
     CHECK(refused("5 ms", Dimension::flops).error == "5 ms is a time, not a computing speed");
 }
 
-TEST_CASE("a misspelt unit is corrected in the hint") {
+TEST_CASE("a misspelt unit is corrected in the hint", "[memory]") {
     CHECK(refused("25 gbps", Dimension::bandwidth).hint == "did you mean 25 Gbps (bits) or 25 GBps (bytes)?");
     CHECK(refused("3 mb", Dimension::bytes).hint == "did you mean 3 Mb (bits) or 3 MB (bytes)?");
     CHECK(refused("3 mib", Dimension::bytes).hint == "did you mean 3 Mib (bits) or 3 MiB (bytes)?");
@@ -137,7 +137,7 @@ TEST_CASE("a misspelt unit is corrected in the hint") {
     CHECK(refused("1,5 s", Dimension::seconds).hint == "use a decimal point");
 }
 
-TEST_CASE("values that are not finite numbers are rejected in every dimension") {
+TEST_CASE("values that are not finite numbers are rejected in every dimension", "[memory]") {
     for (const Dimension dimension : dimensions)
         for (const char* text :
              {"", " ", "s", "nan s", "inf B", "-inf Gbps", "infinity", "e3 B", "+-5 s", "--5 s", ". B", "1e999 B",
@@ -146,13 +146,13 @@ TEST_CASE("values that are not finite numbers are rejected in every dimension") 
     CHECK(refused("1e308 PB", Dimension::bytes).error == "1e308 PB is out of range");
 }
 
-TEST_CASE("zero and negative quantities are read") {
+TEST_CASE("zero and negative quantities are read", "[memory]") {
     CHECK(read("0 s", Dimension::seconds) == 0);
     CHECK_FALSE(std::signbit(read("-0 s", Dimension::seconds)));
     CHECK(read("-2 Gbps", Dimension::bandwidth) == Approx(-2.5e8));
 }
 
-TEST_CASE("quantities are shown with four digits and a prefix") {
+TEST_CASE("quantities are shown with four digits and a prefix", "[memory]") {
     CHECK(format_quantity(25'550'000, Dimension::bytes) == "25.55 MB");
     CHECK(format_quantity(3.125e9, Dimension::bandwidth) == "3.125 GB/s");
     CHECK(format_quantity(0.01696, Dimension::seconds) == "16.96 ms");
@@ -168,7 +168,7 @@ TEST_CASE("quantities are shown with four digits and a prefix") {
     CHECK(format_quantity(std::numeric_limits<double>::infinity(), Dimension::bandwidth) == "inf B/s");
 }
 
-TEST_CASE("formatted values can be read back to four digits") {
+TEST_CASE("formatted values can be read back to four digits", "[memory]") {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> exponent(-14, 21);
     for (int i = 0; i < 2000; ++i) {
@@ -178,7 +178,7 @@ TEST_CASE("formatted values can be read back to four digits") {
     }
 }
 
-TEST_CASE("shares are shown with one decimal, and only zero as zero") {
+TEST_CASE("shares are shown with one decimal, and only zero as zero", "[memory]") {
     CHECK(percent(0.1234) == "12.3 %");
     CHECK(percent(1) == "100.0 %");
     CHECK(percent(0.001) == "0.1 %");
@@ -189,7 +189,7 @@ TEST_CASE("shares are shown with one decimal, and only zero as zero") {
     CHECK(percent(0) == "0 %");
 }
 
-TEST_CASE("units: estimates have two significant digits, and long times the units of people") {
+TEST_CASE("units: estimates have two significant digits, and long times the units of people", "[memory]") {
     CHECK(format_roughly(25'550'000, Dimension::bytes) == "26 MB");
     CHECK(format_roughly(0.6964, Dimension::seconds) == "700 ms");
     CHECK(format_roughly(0, Dimension::seconds) == "0 s");

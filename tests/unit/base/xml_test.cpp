@@ -40,7 +40,7 @@ std::string repeated(const std::string& text, int times) {
 
 }  // namespace
 
-TEST_CASE("XML: elements come in the order of the document, with attributes, text and lines", "[xml]") {
+TEST_CASE("XML: elements come in the order of the document, with attributes, text and lines", "[xml][memory]") {
     Notes notes;
     parse_xml(
         "<?xml version='1.0'?><!DOCTYPE a SYSTEM 'http://nowhere/a.dtd'>\n"
@@ -49,7 +49,7 @@ TEST_CASE("XML: elements come in the order of the document, with attributes, tex
     CHECK(notes.lines == std::vector<std::string>{"2 <a x 1 y <2", "3 <b", "b> one & two", "3 <c", "c> <d>", "a> "});
 }
 
-TEST_CASE("XML: empty lines before the declaration are skipped, and counted", "[xml]") {
+TEST_CASE("XML: empty lines before the declaration are skipped, and counted", "[xml][memory]") {
     Notes notes;
     parse_xml("\n \r\n\t<?xml version='1.0'?><a>\n<b/></a>", notes);
     CHECK(notes.lines == std::vector<std::string>{"3 <a", "4 <b", "b> ", "a> "});
@@ -64,7 +64,7 @@ TEST_CASE("XML: empty lines before the declaration are skipped, and counted", "[
     CHECK(error_of("\n<a/><?xml version='1.0'?>").starts_with("2: this is not XML"));
 }
 
-TEST_CASE("XML: attributes are found by name", "[xml]") {
+TEST_CASE("XML: attributes are found by name", "[xml][memory]") {
     struct Handler : XmlHandler {
         void open(const XmlTag& tag) override {
             CHECK(tag.attribute("x") == "");
@@ -82,7 +82,7 @@ TEST_CASE("XML: a file that is large arrives whole", "[xml]") {
     CHECK(notes.lines.size() == 2'000'002);
 }
 
-TEST_CASE("XML: hostile documents are refused", "[xml]") {
+TEST_CASE("XML: hostile documents are refused", "[xml][memory]") {
     CHECK(error_of("") != "");
     CHECK(error_of("<a>\n<b>\n</a>").starts_with("3: this is not XML"));
     CHECK(error_of("<a></a><a></a>") != "");
@@ -100,7 +100,7 @@ TEST_CASE("XML: hostile documents are refused", "[xml]") {
     CHECK(error_of("<!DOCTYPE a [<!ENTITY % x SYSTEM '/etc/passwd'>%x;]>\n<a/>") == "1: the entity 'x' is not allowed");
 }
 
-TEST_CASE("XML: what a handler throws arrives", "[xml]") {
+TEST_CASE("XML: what a handler throws arrives", "[xml][memory]") {
     struct Thrown {};
     struct Handler : XmlHandler {
         int calls = 0;

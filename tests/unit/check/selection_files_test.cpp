@@ -39,7 +39,7 @@ const std::string rows =
 
 }  // namespace
 
-TEST_CASE("selection files: rows are read with conditions, candidates and protocols") {
+TEST_CASE("selection files: rows are read with conditions, candidates and protocols", "[memory]") {
     const File file(platform +
                     "collective:\n  ranks: 4\n  bytes: 1 MB\n  selection:\n    name: mine\n    rows:\n"
                     "      - {operation: allreduce, below: 2 KiB, block_below: 100 B, ranks_below: 9, ranks_from: 2, "
@@ -73,7 +73,7 @@ TEST_CASE("selection files: rows are read with conditions, candidates and protoc
     CHECK(selection.rows[1].candidates[1].protocol.name.empty());
 }
 
-TEST_CASE("selection files: a variant's selection or algorithm replaces the base's") {
+TEST_CASE("selection files: a variant's selection or algorithm replaces the base's", "[memory]") {
     const auto with = [](const std::string& keys, const std::string& variants) {
         return training + "training: {ranks: 4, " + keys + "}\n" + variants;
     };
@@ -97,7 +97,7 @@ TEST_CASE("selection files: a variant's selection or algorithm replaces the base
     CHECK(back.at(2).plan.algorithm.name == "ring");
 }
 
-TEST_CASE("an exchange alone has a size or a sweep") {
+TEST_CASE("an exchange alone has a size or a sweep", "[memory]") {
     const File file(platform +
                     "collective: {ranks: 4, bytes: 1 MB}\nvariants: {a: {}, b: {collective.sweep: {bytes: "
                     "4B..64B*4}}, c: {collective: {sweep: {bytes: [8 B, 3 B]}}}}\n");
@@ -108,7 +108,7 @@ TEST_CASE("an exchange alone has a size or a sweep") {
     CHECK(variants.at(2).collective->sweep == std::vector<std::uint64_t>{8, 3});
 }
 
-TEST_CASE("size ranges grow by their factor up to their end") {
+TEST_CASE("size ranges grow by their factor up to their end", "[memory]") {
     const auto sizes = [](const std::string& text) { return config::parse_size_range(text).sizes; };
     CHECK(sizes("4B..32B") == std::vector<std::uint64_t>{4, 8, 16, 32});
     CHECK(sizes("4 B .. 31 B") == std::vector<std::uint64_t>{4, 8, 16});

@@ -42,7 +42,7 @@ TEST_CASE("shipped files are correct and name their schema, which exists") {
     CHECK(files >= 39);
 }
 
-TEST_CASE("shipped schemas equal the output of `syncline schema`") {
+TEST_CASE("shipped schemas equal the output of `syncline schema`", "[memory]") {
     CHECK(text_of(root / "scenarios/schema.json") == config::schema_of("scenario"));
     CHECK(text_of(root / "scenarios/studies/schema.json") == config::schema_of("study"));
     CHECK(text_of(root / "scenarios/ablations/schema.json") == config::schema_of("ablation"));
@@ -54,7 +54,7 @@ TEST_CASE("shipped schemas equal the output of `syncline schema`") {
     CHECK(text_of(root / "topologies/schema.json") == config::schema_of("topology"));
 }
 
-TEST_CASE("descriptions of keys say what is required and what is the default") {
+TEST_CASE("descriptions of keys say what is required and what is the default", "[memory]") {
     const auto ends = [](const char* kind, const char* key, const char* end) {
         CAPTURE(kind, key);
         CHECK(config::description_of(kind, key).ends_with(end));

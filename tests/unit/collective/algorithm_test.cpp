@@ -71,8 +71,8 @@ void require_allreduce(Machine& machine, std::uint32_t ranks) {
 
 }  // namespace
 
-TEST_CASE(
-    "recursive doubling reduces everything once, with lg N exchanges of the buffer and two more for extra ranks") {
+TEST_CASE("recursive doubling reduces everything once, with lg N exchanges of the buffer and two more for extra ranks",
+          "[memory]") {
     const auto algorithm = make_algorithm({.name = "recursive-doubling", .overlay = {}}, 1);
     for (const std::uint32_t n : group_sizes()) {
         const std::uint32_t places = std::bit_floor(n);
@@ -140,7 +140,7 @@ TEST_CASE("a split hierarchy reduces everything once and moves as much as a ring
     }
 }
 
-TEST_CASE("one level of a split hierarchy is the ring, and levels cost Σ 2(g-1)(α + cβ) + (g-1)cγ") {
+TEST_CASE("one level of a split hierarchy is the ring, and levels cost Σ 2(g-1)(α + cβ) + (g-1)cγ", "[memory]") {
     const MessageCost cost{3, 2, 5};
     const auto ring = make_algorithm({.overlay = {}}, 10);
     const auto one = make_algorithm({.name = "hierarchical", .overlay = hierarchy({{Shape::star, 0}})}, 10);
@@ -185,7 +185,7 @@ TEST_CASE("leaders of groups reduce everything once, whatever the groups' patter
     CHECK(!make_algorithm(chains, 8)->cost(8, 10, {}));
 }
 
-TEST_CASE("a direct all-to-all brings block j of every rank to rank j") {
+TEST_CASE("a direct all-to-all brings block j of every rank to rank j", "[memory]") {
     for (const std::uint32_t n : group_sizes()) {
         const auto algorithm = make_algorithm({.operation = "all-to-all", .name = "direct", .overlay = {}}, n);
         for (const std::uint64_t bytes : buffer_sizes(n)) {
@@ -209,7 +209,8 @@ TEST_CASE("a direct all-to-all brings block j of every rank to rank j") {
     }
 }
 
-TEST_CASE("operations list their algorithms, and unsuitable parameters are rejected with the responsible key") {
+TEST_CASE("operations list their algorithms, and unsuitable parameters are rejected with the responsible key",
+          "[memory]") {
     CHECK(algorithm_names("allreduce").front() == "ring");
     for (const std::string& operation : operation_names()) {
         for (const std::string& name : algorithm_names(operation)) {

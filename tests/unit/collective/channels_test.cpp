@@ -55,7 +55,7 @@ std::string broken_channels(const CollectiveAlgorithm& algorithm, const std::str
 
 }  // namespace
 
-TEST_CASE("channels: every member holds what the operation promises in every channel") {
+TEST_CASE("channels: every member holds what the operation promises in every channel", "[memory]") {
     const std::vector<std::pair<std::string, std::string>> kinds{{"allreduce", "ring"},
                                                                  {"allreduce", "segmented-ring"},
                                                                  {"allreduce", "double-binary-tree"},
@@ -91,7 +91,8 @@ TEST_CASE("channels: every member holds what the operation promises in every cha
     }
 }
 
-TEST_CASE("channels: the formula names their number, and there is none of an algorithm without a closed form") {
+TEST_CASE("channels: the formula names their number, and there is none of an algorithm without a closed form",
+          "[memory]") {
     const auto formula = [](const std::string& name, std::uint32_t channels) {
         return in_channels(make_algorithm({.name = name, .overlay = {}}, 4), drawn_orders(channels, 4))->formula(true);
     };
@@ -101,7 +102,7 @@ TEST_CASE("channels: the formula names their number, and there is none of an alg
     CHECK(formula("nccl-tree", 2).empty());
 }
 
-TEST_CASE("channels: each begins at a port of its own and messages between nodes are between equal ports") {
+TEST_CASE("channels: each begins at a port of its own and messages between nodes are between equal ports", "[memory]") {
     for (const std::uint32_t nodes : {2u, 4u, 6u}) {
         for (const std::int64_t nics : {1, 2, 4, 8}) {
             Cluster cluster;
@@ -131,7 +132,7 @@ TEST_CASE("channels: each begins at a port of its own and messages between nodes
     }
 }
 
-TEST_CASE("channels: on the hybrid cube mesh of a DGX-1 every port carries one each way") {
+TEST_CASE("channels: on the hybrid cube mesh of a DGX-1 every port carries one each way", "[memory]") {
     for (const std::uint32_t nodes : {2u, 4u}) {
         Cluster cluster;
         cluster.nodes = nodes;
@@ -178,7 +179,7 @@ TEST_CASE("channels: on the hybrid cube mesh of a DGX-1 every port carries one e
     }
 }
 
-TEST_CASE("channels: a small buffer takes as many as have 32 KiB each") {
+TEST_CASE("channels: a small buffer takes as many as have 32 KiB each", "[memory]") {
     Cluster cluster;
     cluster.nodes = 2;
     cluster.node.devices = cluster.node.nics = 8;

@@ -9,7 +9,7 @@
 
 using namespace syncline;
 
-TEST_CASE("after a ring all-reduce every rank holds every rank's contribution once") {
+TEST_CASE("after a ring all-reduce every rank holds every rank's contribution once", "[memory]") {
     const RingAllreduce ring;
     for (std::uint32_t n = 1; n <= 33; ++n) {
         for (const std::uint64_t bytes : {0ull, 1ull, 31ull, 1000ull, 1000003ull}) {
@@ -29,7 +29,8 @@ TEST_CASE("after a ring all-reduce every rank holds every rank's contribution on
 }
 
 TEST_CASE(
-    "after a push the server holds every worker's contribution once, and after a pull the workers hold the server's") {
+    "after a push the server holds every worker's contribution once, and after a pull the workers hold the server's",
+    "[memory]") {
     for (std::uint32_t members = 2; members <= 20; ++members) {
         CAPTURE(members);
         Machine push(Push{}, members, 1000);
@@ -45,7 +46,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("blocks cover the buffer, differ by at most one byte, and do not overflow") {
+TEST_CASE("blocks cover the buffer, differ by at most one byte, and do not overflow", "[memory]") {
     for (const std::uint64_t bytes : {0ull, 1ull, 2ull, 1000ull, 1000003ull, 1ull << 40, (1ull << 62) + 12345}) {
         for (const std::uint32_t blocks : {1u, 2u, 3u, 7u, 64u, 1000u, 1048576u}) {
             CAPTURE(bytes, blocks);

@@ -230,7 +230,7 @@ TEST_CASE("no algorithm moves more bytes than the padded or naive one, nor fewer
     });
 }
 
-TEST_CASE("contributors and receivers must be members of the group, and the algorithm must support them") {
+TEST_CASE("contributors and receivers must be members of the group, and the algorithm must support them", "[memory]") {
     const auto blamed = [](const AlgorithmSpec& spec) {
         try {
             make_algorithm(spec, 4);

@@ -79,7 +79,8 @@ double all_pairs(std::uint32_t n) {
 
 }  // namespace
 
-TEST_CASE("Rabenseifner's all-reduce reduces everything once and equals its closed form, for any number of ranks") {
+TEST_CASE("Rabenseifner's all-reduce reduces everything once and equals its closed form, for any number of ranks",
+          "[memory]") {
     const AlgorithmSpec spec{.name = "rabenseifner"};
     check(spec, [](auto n) { return 2. * std::bit_floor(n) * floor_lg(n) + 2. * surplus(n); });
     // Thakur et al.: 2 lg p·α + 2(p-1)/p·nβ + (p-1)/p·nγ; others fold, with (P-1)/P of the power of two below
@@ -89,7 +90,7 @@ TEST_CASE("Rabenseifner's all-reduce reduces everything once and equals its clos
     for (const std::uint32_t n : {2u, 8u, 32u}) CHECK(bytes_sent(spec, n, 320) == 2 * (n - 1) * 320);
 }
 
-TEST_CASE("recursive halving leaves every rank its block of the sum and equals its closed form") {
+TEST_CASE("recursive halving leaves every rank its block of the sum and equals its closed form", "[memory]") {
     const AlgorithmSpec spec{.operation = "reduce-scatter", .name = "recursive-halving"};
     check(
         spec, [](auto n) { return std::bit_floor(n) * floor_lg(n) + 2. * surplus(n); }, Closed::even_or_power);
@@ -99,7 +100,7 @@ TEST_CASE("recursive halving leaves every rank its block of the sum and equals i
     for (const std::uint32_t n : {2u, 8u, 32u}) CHECK(bytes_sent(spec, n, 320) == (n - 1) * 320);
 }
 
-TEST_CASE("recursive doubling gathers every block everywhere and equals its closed form") {
+TEST_CASE("recursive doubling gathers every block everywhere and equals its closed form", "[memory]") {
     const AlgorithmSpec spec{.operation = "allgather", .name = "recursive-doubling"};
     check(
         spec, [](auto n) { return std::bit_floor(n) * floor_lg(n) + 2. * surplus(n); }, Closed::even_or_power);
@@ -108,7 +109,7 @@ TEST_CASE("recursive doubling gathers every block everywhere and equals its clos
     for (const std::uint32_t n : {2u, 8u, 32u}) CHECK(bytes_sent(spec, n, 320) == (n - 1) * 320);
 }
 
-TEST_CASE("Bruck's allgather takes ⌈lg N⌉ steps for any N and sends the missing blocks") {
+TEST_CASE("Bruck's allgather takes ⌈lg N⌉ steps for any N and sends the missing blocks", "[memory]") {
     const AlgorithmSpec spec{.operation = "allgather", .name = "bruck"};
     check(spec, [](auto n) { return n * ceil_lg(n); });
     for (const std::uint32_t n : group_sizes()) {
@@ -152,7 +153,7 @@ TEST_CASE("all-to-alls in pairs and direct exchanges keep their promises and equ
     CHECK(bytes_sent(allreduce, 6, 1001) == 2 * 5 * 1001);
 }
 
-TEST_CASE("direct exchanges with a root keep their promises and take the time of its link") {
+TEST_CASE("direct exchanges with a root keep their promises and take the time of its link", "[memory]") {
     const auto others = [](std::uint32_t n) { return n - 1.; };
     for (const char* operation : {"scatter", "gather", "broadcast", "reduce"})
         check({.operation = operation, .name = "direct"}, others);
@@ -162,7 +163,8 @@ TEST_CASE("direct exchanges with a root keep their promises and take the time of
     CHECK(cost({.operation = "reduce", .name = "direct"}, 4, 7) == Approx(3 + 21 * (2 + 5)));
 }
 
-TEST_CASE("binomial scatter and gather keep their promises in ⌈lg N⌉ steps, one message to or from each rank") {
+TEST_CASE("binomial scatter and gather keep their promises in ⌈lg N⌉ steps, one message to or from each rank",
+          "[memory]") {
     for (const char* operation : {"scatter", "gather"}) {
         const AlgorithmSpec spec{.operation = operation, .name = "binomial-tree"};
         check(
@@ -174,7 +176,7 @@ TEST_CASE("binomial scatter and gather keep their promises in ⌈lg N⌉ steps, 
     }
 }
 
-TEST_CASE("a broadcast by scatter and allgather reaches all ranks and equals its closed form") {
+TEST_CASE("a broadcast by scatter and allgather reaches all ranks and equals its closed form", "[memory]") {
     const AlgorithmSpec spec{.operation = "broadcast", .name = "scatter-allgather"};
     check(
         spec, [](auto n) { return n - 1. + all_pairs(n); }, Closed::even);
@@ -183,14 +185,15 @@ TEST_CASE("a broadcast by scatter and allgather reaches all ranks and equals its
     CHECK(cost(spec, 13, 1300) == Approx((4 + 12) * 3 + 2 * 1200 * 2));
 }
 
-TEST_CASE("no rank leaves a dissemination barrier before all have entered it, after ⌈lg N⌉ empty messages each") {
+TEST_CASE("no rank leaves a dissemination barrier before all have entered it, after ⌈lg N⌉ empty messages each",
+          "[memory]") {
     const AlgorithmSpec spec{.operation = "barrier", .name = "dissemination"};
     check(spec, [](auto n) { return n * ceil_lg(n); });
     CHECK(cost(spec, 13, 1000) == 4 * 3);
     CHECK(bytes_sent(spec, 13, 1000) == 0);
 }
 
-TEST_CASE("runs of blocks differ by at most a byte, and closed forms count with the largest") {
+TEST_CASE("runs of blocks differ by at most a byte, and closed forms count with the largest", "[memory]") {
     for (const std::uint64_t bytes : {0ull, 1ull, 12ull, 1001ull, (1ull << 62) + 12345}) {
         for (const Partition& partition : {Partition{bytes, 1}, Partition{bytes, 12}, Partition{bytes, 13}}) {
             for (std::uint32_t count = 1; count <= partition.blocks; ++count) {
@@ -209,7 +212,7 @@ TEST_CASE("runs of blocks differ by at most a byte, and closed forms count with 
     CHECK(Partition{10, 8, 3}.largest(5) == 10);
 }
 
-TEST_CASE("a missing step breaks every promise") {
+TEST_CASE("a missing step breaks every promise", "[memory]") {
     class Shortened : public CollectiveAlgorithm {
     public:
         explicit Shortened(const CollectiveAlgorithm& whole) : whole_(whole) {}

@@ -59,7 +59,7 @@ std::uint32_t lg_up(std::uint32_t n) {
 
 }  // namespace
 
-TEST_CASE("after gossip every rank holds its own buffer and those of its in-neighbours, once each") {
+TEST_CASE("after gossip every rank holds its own buffer and those of its in-neighbours, once each", "[memory]") {
     for (std::uint32_t n = 1; n <= 64; n += n < 33 ? 1 : 31) {
         for (const Case& with : cases(n)) {
             CAPTURE(n, shape_name(with.shape), with.directed);
@@ -91,7 +91,8 @@ TEST_CASE("after gossip every rank holds its own buffer and those of its in-neig
 }
 
 TEST_CASE(
-    "a rank sends N-1 buffers from the centre of a star, two on a ring, lg N on the exponential graph, one per round") {
+    "a rank sends N-1 buffers from the centre of a star, two on a ring, lg N on the exponential graph, one per round",
+    "[memory]") {
     const std::uint64_t bytes = 100;
     for (std::uint32_t n = 3; n <= 20; ++n) {
         const auto received_by_first = [&](const AlgorithmSpec& spec) {
@@ -110,7 +111,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("with one peer per round every neighbour is met once in a period, and no rank meets two in a round") {
+TEST_CASE("with one peer per round every neighbour is met once in a period, and no rank meets two in a round",
+          "[memory]") {
     for (std::uint32_t n = 1; n <= 64; n += n < 33 ? 1 : 31) {
         for (const Case& with : cases(n)) {
             CAPTURE(n, shape_name(with.shape), with.directed);
@@ -146,7 +148,7 @@ TEST_CASE("with one peer per round every neighbour is met once in a period, and 
     }
 }
 
-TEST_CASE("one-peer exponential sends to i + 2^k with k = t mod lg N, and an even ring alternates") {
+TEST_CASE("one-peer exponential sends to i + 2^k with k = t mod lg N, and an even ring alternates", "[memory]") {
     for (std::uint32_t n = 2; n <= 40; ++n) {
         const auto one_peer = make_algorithm(gossip(Shape::exponential, true, true), n);
         CHECK(one_peer->period() == lg_up(n));

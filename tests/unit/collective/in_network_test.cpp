@@ -57,7 +57,7 @@ TEST_CASE("in-network: every rank gets the sum of all and sends its buffer once"
     }
 }
 
-TEST_CASE("in-network: one rank does nothing and a single switch has a closed form") {
+TEST_CASE("in-network: one rank does nothing and a single switch has a closed form", "[memory]") {
     const InNetwork one(SwitchTree{{0}, {0}, {0}}, 0);
     CHECK(one.program(0, 1, 100, 0).steps.empty());
     CHECK(one.cost(1, 100, {1, 1, 0, true}) == 0);

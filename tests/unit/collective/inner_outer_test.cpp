@@ -37,7 +37,7 @@ std::uint32_t destination(std::uint32_t rank, std::uint32_t ranks, std::uint32_t
 
 }  // namespace
 
-TEST_CASE("inner-outer gossip: the peers are those of BlueFog") {
+TEST_CASE("inner-outer gossip: the peers are those of BlueFog", "[memory]") {
     for (const std::uint32_t group : {3U, 4U, 5U, 8U}) {
         for (std::uint32_t groups = 2; groups <= 9; ++groups) {
             const std::uint32_t n = group * groups;
@@ -63,7 +63,7 @@ TEST_CASE("inner-outer gossip: the peers are those of BlueFog") {
     }
 }
 
-TEST_CASE("inner-outer gossip: programs repeat after a period, and not before") {
+TEST_CASE("inner-outer gossip: programs repeat after a period, and not before", "[memory]") {
     for (const std::uint32_t group : {1U, 2U, 3U, 8U}) {
         for (std::uint32_t groups = 1; groups <= 5; ++groups) {
             const std::uint32_t n = group * groups;
@@ -90,7 +90,8 @@ TEST_CASE("inner-outer gossip: programs repeat after a period, and not before") 
     }
 }
 
-TEST_CASE("inner-outer gossip: one rank sends nothing, ranks must be whole groups, and an overlay is required") {
+TEST_CASE("inner-outer gossip: one rank sends nothing, ranks must be whole groups, and an overlay is required",
+          "[memory]") {
     CHECK(make_algorithm(inner_outer(8), 1)->program(0, 1, 5, 0).steps.empty());
     CHECK_THROWS_AS(make_algorithm(inner_outer(8), 12), AlgorithmError);
     AlgorithmSpec without = inner_outer(8);

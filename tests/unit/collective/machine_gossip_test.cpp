@@ -58,7 +58,7 @@ TEST_CASE("gossip by machine: every rank ends with the buffers of its machine an
     }
 }
 
-TEST_CASE("gossip by machine: among 2^k machines all ranks agree after k rounds") {
+TEST_CASE("gossip by machine: among 2^k machines all ranks agree after k rounds", "[memory]") {
     for (const std::uint32_t size : {1U, 3U, 4U}) {
         for (const std::uint32_t machines : {2U, 4U, 8U}) {
             const std::uint32_t n = size * machines;
@@ -79,7 +79,7 @@ TEST_CASE("gossip by machine: among 2^k machines all ranks agree after k rounds"
     }
 }
 
-TEST_CASE("gossip by machine equals its closed form on a star, and has none for unequal blocks") {
+TEST_CASE("gossip by machine equals its closed form on a star, and has none for unequal blocks", "[memory]") {
     for (const std::uint32_t size : {1U, 2U, 3U, 4U, 7U, 8U}) {
         for (const std::uint32_t machines : {1U, 2U, 3U, 4U}) {
             const std::uint32_t n = size * machines;
@@ -101,7 +101,7 @@ TEST_CASE("gossip by machine equals its closed form on a star, and has none for 
     CHECK(make_algorithm(by_machine(4), 8)->cost(8, 80, {0.5, 0.25, 0.125}).value() == Approx(by_hand));
 }
 
-TEST_CASE("gossip by machine: with one rank per machine it is one-peer exponential gossip") {
+TEST_CASE("gossip by machine: with one rank per machine it is one-peer exponential gossip", "[memory]") {
     AlgorithmSpec one_peer{.operation = "neighbour-exchange", .name = "gossip", .overlay = {}, .peers = Peers::one};
     for (std::uint32_t n = 2; n <= 17; ++n) {
         const auto machine = make_algorithm(by_machine(1), n), plain = make_algorithm(one_peer, n);
@@ -113,7 +113,8 @@ TEST_CASE("gossip by machine: with one rank per machine it is one-peer exponenti
     }
 }
 
-TEST_CASE("gossip by machine: one rank sends nothing, ranks must be whole machines, and an overlay is required") {
+TEST_CASE("gossip by machine: one rank sends nothing, ranks must be whole machines, and an overlay is required",
+          "[memory]") {
     CHECK(make_algorithm(by_machine(8), 1)->program(0, 1, 5, 0).steps.empty());
     CHECK(make_algorithm(by_machine(8), 1)->cost(1, 5, {1, 1, 1}).value() == 0);
     CHECK_THROWS_AS(make_algorithm(by_machine(8), 12), AlgorithmError);

@@ -84,7 +84,7 @@ TEST_CASE("a segmented ring takes (N-1)(m(α + sβ + sγ) + α + cβ), and less 
     }
 }
 
-TEST_CASE("a segmented ring's program is as short with many segments, and too many are refused") {
+TEST_CASE("a segmented ring's program is as short with many segments, and too many are refused", "[memory]") {
     const auto ring = make_algorithm({.name = "segmented-ring", .segment_bytes = 1}, 8);
     CHECK(ring->program(3, 8, 8'000'000, 0).steps.size() <= 8);
     CHECK(messages_sent(ring->program(3, 8, 8'000'000, 0)) == 7 * 1'000'001);

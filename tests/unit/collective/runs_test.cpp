@@ -53,7 +53,7 @@ void for_each_program(Act&& act) {
 
 }  // namespace
 
-TEST_CASE("runs: each step is in one run, and the steps of a repeating run are alike") {
+TEST_CASE("runs: each step is in one run, and the steps of a repeating run are alike", "[memory]") {
     std::size_t repeating = 0;
     for_each_program([&](const Program& program) {
         const std::vector<Run> runs = runs_of(program);
@@ -80,7 +80,7 @@ TEST_CASE("runs: each step is in one run, and the steps of a repeating run are a
     CHECK(repeating > 100);
 }
 
-TEST_CASE("runs: a ring has two, its reduce-scatter and its allgather, and forwards received blocks") {
+TEST_CASE("runs: a ring has two, its reduce-scatter and its allgather, and forwards received blocks", "[memory]") {
     for (const std::uint32_t ranks : {4u, 5u, 16u, 100u}) {
         const auto ring = make_algorithm({.name = "ring", .overlay = {}}, ranks);
         for (const std::uint32_t rank : {0u, 1u, ranks - 1}) {
@@ -101,7 +101,7 @@ TEST_CASE("runs: a ring has two, its reduce-scatter and its allgather, and forwa
     for (const Run& run : runs_of(doubling->program(5, 64, 4096, 0))) CHECK_FALSE(run.repeats);
 }
 
-TEST_CASE("runs: bytes of repetitions are the sum of each, and skipping them equals executing them") {
+TEST_CASE("runs: bytes of repetitions are the sum of each, and skipping them equals executing them", "[memory]") {
     std::mt19937 random(7);
     for_each_program([&](const Program& program) {
         for (Walk walk(program); !walk.done();) {

@@ -98,7 +98,7 @@ TEST_CASE("over trees a broadcast brings the root's buffer to all, and a reducti
     }
 }
 
-TEST_CASE("over trees a rank sends at most one message at a time and receives at most one") {
+TEST_CASE("over trees a rank sends at most one message at a time and receives at most one", "[memory]") {
     for (const std::uint32_t n : group_sizes()) {
         for (const std::string& operation : operations) {
             for (const AlgorithmSpec& spec : all_trees(operation)) {
@@ -115,7 +115,7 @@ TEST_CASE("over trees a rank sends at most one message at a time and receives at
     }
 }
 
-TEST_CASE("programs over trees are as short with many segments as with few") {
+TEST_CASE("programs over trees are as short with many segments as with few", "[memory]") {
     for (const std::string name : {"pipelined-tree", "double-binary-tree"}) {
         for (const std::string& operation : operations) {
             for (const std::uint32_t n : {2u, 7u, 12u, 64u}) {
@@ -132,7 +132,7 @@ TEST_CASE("programs over trees are as short with many segments as with few") {
     }
 }
 
-TEST_CASE("a binomial tree takes ⌈lg N⌉(α + Sβ), with Sγ for a reduction") {
+TEST_CASE("a binomial tree takes ⌈lg N⌉(α + Sβ), with Sγ for a reduction", "[memory]") {
     for (std::uint32_t n = 1; n <= 20; ++n) {
         const double steps = std::ceil(std::log2(n));
         const auto cost = [&](const std::string& operation) {
@@ -176,7 +176,7 @@ TEST_CASE("a pipelined tree of any size and arity takes A + k(m-1) steps") {
     }
 }
 
-TEST_CASE("pipelined trees have a closed form if a rank with most children is on the longest path") {
+TEST_CASE("pipelined trees have a closed form if a rank with most children is on the longest path", "[memory]") {
     const auto over = [](std::vector<std::pair<int, int>> edges, double segment) {
         TopologySpec spec;
         spec.shape = Shape::graph;
@@ -209,7 +209,7 @@ TEST_CASE("pipelined trees have a closed form if a rank with most children is on
     }
 }
 
-TEST_CASE("a pipelined chain pays each latency once") {
+TEST_CASE("a pipelined chain pays each latency once", "[memory]") {
     TopologySpec chain;
     chain.shape = Shape::tree;
     chain.arity = 1;
@@ -253,7 +253,7 @@ TEST_CASE("a double binary tree takes A + 2(m-1) steps, and A is at most 2⌈lg 
     CHECK(broadcast(3) == 4);
 }
 
-TEST_CASE("in a double binary tree a rank is an inner one in at most one tree, with at most two children") {
+TEST_CASE("in a double binary tree a rank is an inner one in at most one tree, with at most two children", "[memory]") {
     for (const std::uint32_t n : group_sizes()) {
         const auto algorithm = make_algorithm(
             {.operation = "broadcast", .name = "double-binary-tree", .overlay = {}, .segment_bytes = 500}, n);
@@ -273,7 +273,7 @@ TEST_CASE("in a double binary tree a rank is an inner one in at most one tree, w
     }
 }
 
-TEST_CASE("a double binary tree cuts into pieces of at most 512 KiB by default") {
+TEST_CASE("a double binary tree cuts into pieces of at most 512 KiB by default", "[memory]") {
     const auto blocks = [](std::uint64_t bytes, double segment) {
         const AlgorithmSpec spec{.name = "double-binary-tree", .overlay = {}, .segment_bytes = segment};
         return make_algorithm(spec, 8)->program(3, 8, bytes, 0).partition.blocks;

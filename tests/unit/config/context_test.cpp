@@ -40,7 +40,7 @@ std::string error_of(const std::string& parallelism, const std::string& model = 
 
 }  // namespace
 
-TEST_CASE("context: a number is the ranks of a ring, and a mapping also chooses the exchange") {
+TEST_CASE("context: a number is the ranks of a ring, and a mapping also chooses the exchange", "[memory]") {
     const Plan number = load("context: 4").variants.front().plan;
     CHECK(number.parallelism.layout.context == 4);
     CHECK(number.parallelism.context_exchange == ContextExchange::ring);
@@ -52,7 +52,7 @@ TEST_CASE("context: a number is the ranks of a ring, and a mapping also chooses 
     CHECK(mapping.replicas() == 4);
 }
 
-TEST_CASE("context: what cannot be divided is refused with what to write instead") {
+TEST_CASE("context: what cannot be divided is refused with what to write instead", "[memory]") {
     CHECK(error_of("context: 3").starts_with("16 ranks cannot be divided into 3 parts of a sequence"));
     CHECK(error_of("context: 3", "gpt-2", 9)
               .starts_with("layer 'embedding': 1024 positions cannot be divided among 3 ranks / write a number of "

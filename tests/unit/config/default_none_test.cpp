@@ -52,7 +52,7 @@ std::set<std::string> training_keys_of_readme() {
 
 }  // namespace
 
-TEST_CASE("each key that is none by default accepts the word, as the schemas say") {
+TEST_CASE("each key that is none by default accepts the word, as the schemas say", "[memory]") {
     const std::regex by_default("none by default|default:? `?none", std::regex::icase);
     std::set<std::string> documented;
     for (const std::string& kind : config::file_kinds())
@@ -68,7 +68,8 @@ TEST_CASE("each key that is none by default accepts the word, as the schemas say
     CHECK(documented.contains("device kernel_latency"));
 }
 
-TEST_CASE("each key that is none by default in the scenarios' README can be set to it, and changes nothing") {
+TEST_CASE("each key that is none by default in the scenarios' README can be set to it, and changes nothing",
+          "[memory]") {
     const std::set<std::string> keys = training_keys_of_readme();
     for (const char* known : {"jitter", "stragglers", "fusion"}) CHECK(keys.contains(known));
     const std::string scenario = SYNCLINE_SOURCE_DIR "/scenarios/vgg-16-overlap.yaml";

@@ -43,7 +43,7 @@ std::string curve(const std::string& points) {
 
 }  // namespace
 
-TEST_CASE("a device without further keys has unlimited memory and starts kernels immediately") {
+TEST_CASE("a device without further keys has unlimited memory and starts kernels immediately", "[memory]") {
     const Device device = written("");
     CHECK(std::isinf(device.memory_bytes));
     CHECK(device.kernel_latency_s == 0);
@@ -51,7 +51,7 @@ TEST_CASE("a device without further keys has unlimited memory and starts kernels
     CHECK(device.layer_times.empty());
 }
 
-TEST_CASE("memory and the minimum time of a kernel are read") {
+TEST_CASE("memory and the minimum time of a kernel are read", "[memory]") {
     const Device device = written("memory: 16 GB\nkernel_latency: 5 us\n");
     CHECK(device.memory_bytes == 16e9);
     CHECK(device.kernel_latency_s == Approx(5e-6));
@@ -59,7 +59,7 @@ TEST_CASE("memory and the minimum time of a kernel are read") {
     CHECK(written("kernel_latency: none\n").kernel_latency_s == 0);
 }
 
-TEST_CASE("the speed beside exchanges is one number or one for each kind of exchange") {
+TEST_CASE("the speed beside exchanges is one number or one for each kind of exchange", "[memory]") {
     using Speeds = std::array<double, exchange_classes>;
     CHECK(written("").speed_beside_exchange.of == Speeds{1, 1});
     CHECK(!written("").speed_beside_exchange.slows());
@@ -74,7 +74,7 @@ TEST_CASE("the speed beside exchanges is one number or one for each kind of exch
     CHECK(both.beside({1, 3}) == 0.5);
 }
 
-TEST_CASE("an efficiency curve is read") {
+TEST_CASE("an efficiency curve is read", "[memory]") {
     const Device device =
         written(curve("{at: 8, part: 0.1}, {at: 16, part: 0.2}, {at: 100, part: 0.2}, {at: 1e3, part: 1}"));
     REQUIRE(device.efficiency);
@@ -86,14 +86,14 @@ TEST_CASE("an efficiency curve is read") {
           EfficiencyCurve::Over::batch);
 }
 
-TEST_CASE("an efficiency curve in proportion is allowed, despite rounding") {
+TEST_CASE("an efficiency curve in proportion is allowed, despite rounding", "[memory]") {
     for (int at = 1; at < 50; ++at)
         for (int next = at + 1; next < 50; ++next)
             CHECK(refusal(curve("{at: " + std::to_string(at) + ", part: " + std::to_string(at) + "e-2}, {at: " +
                                 std::to_string(next) + ", part: " + std::to_string(next) + "e-2}")) == "");
 }
 
-TEST_CASE("a calibration may have several batches") {
+TEST_CASE("a calibration may have several batches", "[memory]") {
     const std::string row = "calibration: {w: {batch: 64, throughput: 219 images/s, source: here";
     const Device device = written(row + ", other_batches: [{batch: 32, throughput: 195 images/s, source: there}, " +
                                   "{batch: 128, throughput: 220 images/s, source: there}]}}\n");
@@ -107,7 +107,7 @@ TEST_CASE("a calibration may have several batches") {
     CHECK(written(row + "}}\n").calibration.size() == 1);
 }
 
-TEST_CASE("times of layers are read") {
+TEST_CASE("times of layers are read", "[memory]") {
     const Device device = written(
         "layer_times:\n"
         "  alexnet: {batch: 64, source: here, layers: {conv1: {forward: 1.2 ms, backward: 2.4 ms}, fc: {forward: 1 us, "
@@ -125,7 +125,7 @@ TEST_CASE("times of layers are read") {
     CHECK(alexnet.layers[1].backward_s == 0);
 }
 
-TEST_CASE("rates of kernels are read") {
+TEST_CASE("rates of kernels are read", "[memory]") {
     const std::string start = "multiprocessors: 10\nkernels:\n  product_rate: 0.8 Tflops\n  source: here\n";
     const Device device = written(start + "  memory_bandwidth: 250 GBps\n  fixed_cost: 4 us\n");
     REQUIRE(device.kernels);
@@ -142,7 +142,7 @@ TEST_CASE("rates of kernels are read") {
     CHECK_FALSE(written("").kernels);
 }
 
-TEST_CASE("a table of products is read") {
+TEST_CASE("a table of products is read", "[memory]") {
     using config::read_products;
     const std::string head = "# source\nbatch,m,n,k,tflops\n";
     const auto rows = read_products("t.csv", head + "1,2,3,4,5.5\r\n\n# more\n2,16,32,64,1e-3\n");
@@ -156,7 +156,7 @@ TEST_CASE("a table of products is read") {
     CHECK(rows[1].flops_per_s == 1e9);
 }
 
-TEST_CASE("the kernel of fused attention is one of its file, unless one rate is given") {
+TEST_CASE("the kernel of fused attention is one of its file, unless one rate is given", "[memory]") {
     const std::string start =
         "multiprocessors: 10\nkernels:\n  product_rate: 0.8 Tflops\n  source: here\n  memory_bandwidth: 1 GBps\n";
     const std::string file = "  attention: " SYNCLINE_SOURCE_DIR "/platforms/devices/h100-attention.csv\n";
@@ -165,7 +165,7 @@ TEST_CASE("the kernel of fused attention is one of its file, unless one rate is 
     CHECK_FALSE(written(start).kernels->attention);
 }
 
-TEST_CASE("a table of attention's rates is read") {
+TEST_CASE("a table of attention's rates is read", "[memory]") {
     using config::read_attention;
     const std::string head = "# source\nkernel,pass,mask,head_size,sequence,tflops\n";
     const auto rows =
@@ -181,7 +181,7 @@ TEST_CASE("a table of attention's rates is read") {
     CHECK_FALSE(rows.at("a")[1].work.causal);
 }
 
-TEST_CASE("the shipped devices have the published data") {
+TEST_CASE("the shipped devices have the published data", "[memory]") {
     // Memory is from the datasheets, in GB, or what CUDA reports, which is less than as many GiB. Peaks must follow
     // from processors and clock at two operations per cycle (of the A100 in 16 bits, from 108 multiprocessors with
     // 2048), rates of memory from its width and the rate per pin: AnandTech's table of the Tesla family, TechPowerUp's

@@ -39,7 +39,7 @@ Diagnostic error_of(const std::string& training) {
 
 }  // namespace
 
-TEST_CASE("every key of a framework is read") {
+TEST_CASE("every key of a framework is read", "[memory]") {
     const Plan plan = plan_of(
         "exchange: parameter-server, overlap: across-iterations, schedule: priority, partition: 4 MB, fusion: "
         "{threshold: 25 "
@@ -65,7 +65,7 @@ TEST_CASE("every key of a framework is read") {
     CHECK(plan_of("partition: none").partition_bytes == 0);
 }
 
-TEST_CASE("without these keys nothing changes") {
+TEST_CASE("without these keys nothing changes", "[memory]") {
     const Plan plan = plan_of("fusion: {threshold: 64 MiB}");
     CHECK(plan.overlap == Overlap::wait_free);
     CHECK(plan.schedule == Schedule::fifo);
@@ -77,7 +77,7 @@ TEST_CASE("without these keys nothing changes") {
     CHECK(!plan.servers.local_reduction);
 }
 
-TEST_CASE("the minimum piece that a hint names can be simulated") {
+TEST_CASE("the minimum piece that a hint names can be simulated", "[memory]") {
     const std::string hint = error_of("partition: 1 B").hint;
     const std::size_t begin = std::string("write at least ").size();
     const std::string least = hint.substr(begin, hint.find(" per piece") - begin);

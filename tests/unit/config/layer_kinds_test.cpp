@@ -34,7 +34,7 @@ const std::string moe_keys = "  - {name: m, kind: moe, width: 12, hidden: 20, ex
 
 }  // namespace
 
-TEST_CASE("keys of attention change its counts as its matrices change") {
+TEST_CASE("keys of attention change its counts as its matrices change", "[memory]") {
     // 10 tokens of width 12, 6 heads of 2: 4·12² weights, 4·12 biases, 2·12 of the normalisation.
     const auto parameters = [](const std::string& keys) { return written(attention_keys + keys + "}\n").parameters(); };
     const auto macs = [](const std::string& keys) { return written(attention_keys + keys + "}\n").macs(); };
@@ -65,7 +65,7 @@ TEST_CASE("keys of attention change its counts as its matrices change") {
           10 * (12 * 7 + 7 * 6 * 5 + 12 * 7 + 4 * 6 * 4 + 144) + 100 * 6 * (5 + 2));
 }
 
-TEST_CASE("a gated feed-forward layer has three matrices") {
+TEST_CASE("a gated feed-forward layer has three matrices", "[memory]") {
     const auto parameters = [](const std::string& keys) {
         return written("  - {name: f, kind: feed-forward, width: 12, hidden: 20" + keys + "}\n").parameters();
     };
@@ -74,7 +74,7 @@ TEST_CASE("a gated feed-forward layer has three matrices") {
     CHECK(parameters(", gated: true") == 3 * 240 + 52 + 24);
 }
 
-TEST_CASE("all attention layers of a workload have flash attention, or none") {
+TEST_CASE("all attention layers of a workload have flash attention, or none", "[memory]") {
     const std::string layer = attention_keys + "window: 3}\n";
     CHECK(std::get<Attention>(written(layer).layers[0].shape).scores == Scores::flash);
     const Model stored = written(layer, "sequence: 10\nattention: stored\n");
@@ -83,7 +83,7 @@ TEST_CASE("all attention layers of a workload have flash attention, or none") {
     CHECK(contains(refusal(layer, "sequence: 10\nattention: paged\n"), "attention"));
 }
 
-TEST_CASE("the halves of a parallel transformer layer are one layer with the counts of both") {
+TEST_CASE("the halves of a parallel transformer layer are one layer with the counts of both", "[memory]") {
     const std::string keys = "  - {name: t, kind: transformer, repeat: 2, width: 12, heads: 6, hidden: 20";
     const Model apart = written(keys + "}\n"), two = written(keys + ", parallel: two-norms}\n");
     const Model one = written(keys + ", parallel: one-norm}\n");
@@ -96,7 +96,7 @@ TEST_CASE("the halves of a parallel transformer layer are one layer with the cou
     CHECK(parts_of(one.layers[0]) == 6);
 }
 
-TEST_CASE("a layer of experts has the parameters of all, and the work of those that a token uses") {
+TEST_CASE("a layer of experts has the parameters of all, and the work of those that a token uses", "[memory]") {
     const std::int64_t expert = 3 * 12 * 20, router = 12 * 8;
     const Model plain = written(moe_keys + "top_k: 2, gated: true, norm: rms}\n");
     CHECK(plain.parameters() == router + 8 * expert + 12);
@@ -119,7 +119,7 @@ TEST_CASE("a layer of experts has the parameters of all, and the work of those t
     CHECK(std::get<Experts>(plain.layers[0].shape).fused_permutation);
 }
 
-TEST_CASE("one expert that every token uses is a feed-forward layer with a router") {
+TEST_CASE("one expert that every token uses is a feed-forward layer with a router", "[memory]") {
     for (const char* gated : {"true", "false"}) {
         const std::string keys = std::string(", width: 12, hidden: 20, bias: false, gated: ") + gated + "}\n";
         const Model experts = written("  - {name: m, kind: moe, experts: 1, top_k: 1" + keys);
@@ -130,7 +130,7 @@ TEST_CASE("one expert that every token uses is a feed-forward layer with a route
     }
 }
 
-TEST_CASE("a block repeats its layers") {
+TEST_CASE("a block repeats its layers", "[memory]") {
     const Model model = written(
         "  - name: b\n    kind: block\n    repeat: 3\n    layers:\n"
         "      - {name: a, kind: attention, width: 12, heads: 6}\n"
@@ -150,7 +150,7 @@ TEST_CASE("a block repeats its layers") {
               .name == "b1.d");
 }
 
-TEST_CASE("a depthwise convolution has a filter for each channel") {
+TEST_CASE("a depthwise convolution has a filter for each channel", "[memory]") {
     const Model model =
         written("  - {name: c, kind: convolution, input: [32, 8, 8], filters: 32, kernel: 3, padding: 1, groups: 32}\n",
                 "input: [32, 8, 8]\n");

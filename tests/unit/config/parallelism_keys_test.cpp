@@ -65,7 +65,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("without the key, and with the word data, every rank has the whole model") {
+TEST_CASE("without the key, and with the word data, every rank has the whole model", "[memory]") {
     for (const char* training : {"ranks: 6", "ranks: 6, parallelism: data", "ranks: 6, parallelism: {}",
                                  "ranks: 6, parallelism: {data: 6}", "ranks: 6, parallelism: {grid: {columns: 6}}"}) {
         CAPTURE(training);
@@ -77,7 +77,7 @@ TEST_CASE("without the key, and with the word data, every rank has the whole mod
     }
 }
 
-TEST_CASE("a word chooses one way to split between all ranks") {
+TEST_CASE("a word chooses one way to split between all ranks", "[memory]") {
     const Plan model = plan_of("ranks: 6, parallelism: model");
     CHECK(model.parallelism.layout == Layout{6, 1, 1});
     CHECK(model.replicas() == 1);
@@ -89,14 +89,14 @@ TEST_CASE("a word chooses one way to split between all ranks") {
     CHECK(pipeline.replicas() == 1);
 }
 
-TEST_CASE("a number of cells or stages is a mapping's height or stages") {
+TEST_CASE("a number of cells or stages is a mapping's height or stages", "[memory]") {
     CHECK(plan_of("ranks: 8, parallelism: {domain: 4}").parallelism.layout == Layout{1, 4, 1});
     CHECK(plan_of("ranks: 8, parallelism: {domain: {height: 2, width: 4}}").parallelism.layout == Layout{1, 2, 4});
     CHECK(plan_of("ranks: 8, parallelism: {pipeline: 2}").parallelism.pipeline.stages == 2);
     CHECK(plan_of("ranks: 8, parallelism: {pipeline: {stages: 2}}").parallelism.pipeline.stages == 2);
 }
 
-TEST_CASE("products have the remaining ranks as columns, stated or not") {
+TEST_CASE("products have the remaining ranks as columns, stated or not", "[memory]") {
     for (std::int64_t stages = 1; stages <= 3; ++stages) {
         for (const std::int64_t rows : {1, 2, 5}) {
             for (std::int64_t height = 1; height <= 3; ++height) {
@@ -125,7 +125,7 @@ TEST_CASE("products have the remaining ranks as columns, stated or not") {
     }
 }
 
-TEST_CASE("every key of a product is read") {
+TEST_CASE("every key of a product is read", "[memory]") {
     const Plan plan = plan_of(
         "ranks: 16, batch: 64, optimizer: adam, iterations: 1, parallelism: {model: 2, data: 4, pipeline: {stages: 2, "
         "micro_batches: 4, schedule: interleaved, chunks: 2, layers: [1, 1, 1, 1]}, activations: {allgather: bruck, "
@@ -167,7 +167,7 @@ TEST_CASE("every key of a product is read") {
     CHECK(head.algorithms->allgather == "bruck");
 }
 
-TEST_CASE("schedules and sharding are chosen by words") {
+TEST_CASE("schedules and sharding are chosen by words", "[memory]") {
     const auto schedule = [](const std::string& word) {
         return plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, schedule: " + word + "}}")
             .parallelism.pipeline.schedule;
@@ -185,7 +185,8 @@ TEST_CASE("schedules and sharding are chosen by words") {
     CHECK(plan_of("ranks: 2, optimizer: sgd").optimizer == Optimizer::sgd);
 }
 
-TEST_CASE("gradients are exchanged after each micro-batch if they are sharded, without a pipeline, or by word") {
+TEST_CASE("gradients are exchanged after each micro-batch if they are sharded, without a pipeline, or by word",
+          "[memory]") {
     const auto each = [](const std::string& keys) {
         return plan_of("ranks: 4, parallelism: {" + keys + "}").parallelism.syncs_each_micro_batch();
     };
@@ -204,7 +205,7 @@ TEST_CASE("gradients are exchanged after each micro-batch if they are sharded, w
     }
 }
 
-TEST_CASE("an automatic grid is one variant for each factorisation that divides the batch") {
+TEST_CASE("an automatic grid is one variant for each factorisation that divides the batch", "[memory]") {
     for (std::int64_t ranks = 1; ranks <= 30; ++ranks) {
         for (const std::int64_t batch : {1, 7, 12, 60}) {
             CAPTURE(ranks, batch);
@@ -234,7 +235,7 @@ TEST_CASE("an automatic grid is one variant for each factorisation that divides 
     }
 }
 
-TEST_CASE("an automatic grid has the same rows in the base and in each variant") {
+TEST_CASE("an automatic grid has the same rows in the base and in each variant", "[memory]") {
     const config::Scenario scenario =
         load("ranks: 8, batch: 32",
              "variants:\n  plain: {}\n  all: {training.parallelism: {grid: auto}}\n"
@@ -265,7 +266,7 @@ TEST_CASE("an automatic grid has the same rows in the base and in each variant")
     CHECK(scenario.left_out.empty());
 }
 
-TEST_CASE("stages and cells take their ranks before an automatic grid") {
+TEST_CASE("stages and cells take their ranks before an automatic grid", "[memory]") {
     const config::Scenario scenario =
         load("ranks: 24, batch: 12, parallelism: {grid: auto, domain: 2, pipeline: {stages: 2, micro_batches: 2}}");
     // 24 / (2 stages · 2 cells) = 6 = rows · columns, and each column's 12/columns samples are two micro-batches.
@@ -281,7 +282,7 @@ TEST_CASE("stages and cells take their ranks before an automatic grid") {
     CHECK(odd.left_out[0] == "base 1x6: the 3 samples of a replica cannot be divided into 2 micro-batches");
 }
 
-TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one applies") {
+TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one applies", "[memory]") {
     const std::string base = "ranks: 8, batch: 64, parallelism: {model: 2, data: 4}";
     const auto plan = [&](const std::string& variant, const std::vector<std::string>& assignments = {}) {
         return load(base, "variants: {a: {training: {" + variant + "}}}\n", assignments).variants.front().plan;
@@ -296,7 +297,7 @@ TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one app
     CHECK(load(base, "", {"training.parallelism.grid=auto"}).variants.size() == 4);
 }
 
-TEST_CASE("the size of a micro-batch determines their number, from the batch of a replica") {
+TEST_CASE("the size of a micro-batch determines their number, from the batch of a replica", "[memory]") {
     for (const std::int64_t replicas : {1, 2, 3}) {
         for (const std::int64_t size : {1, 2, 5, 7}) {
             for (const std::int64_t number : {1, 3, 4}) {
@@ -314,7 +315,7 @@ TEST_CASE("the size of a micro-batch determines their number, from the batch of 
     }
 }
 
-TEST_CASE("with an open grid each choice has its own number of micro-batches") {
+TEST_CASE("with an open grid each choice has its own number of micro-batches", "[memory]") {
     // 1×4, 2×2 and 4×1: 6, 12 and 24 samples for a replica.
     const config::Scenario scenario =
         load("ranks: 4, batch: 24, parallelism: {grid: auto, pipeline: {micro_batch_size: 3}}");
@@ -325,7 +326,7 @@ TEST_CASE("with an open grid each choice has its own number of micro-batches") {
     }
 }
 
-TEST_CASE("state is sharded among all ranks with the same weights, or within groups of them") {
+TEST_CASE("state is sharded among all ranks with the same weights, or within groups of them", "[memory]") {
     const auto sharded = [](const std::string& value) {
         return plan_of("ranks: 8, parallelism: {sharding: " + value + "}").parallelism;
     };
@@ -336,12 +337,13 @@ TEST_CASE("state is sharded among all ranks with the same weights, or within gro
     CHECK(groups.shard_ranks == 4);
 }
 
-TEST_CASE("the schedule zb-h1 splits the backward pass") {
+TEST_CASE("the schedule zb-h1 splits the backward pass", "[memory]") {
     CHECK(plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}").parallelism.pipeline.schedule ==
           PipelineSchedule::zero_bubble_h1);
 }
 
-TEST_CASE("the overlap of exchanges among rows is a word, or a number of chunks with sequence parallelism") {
+TEST_CASE("the overlap of exchanges among rows is a word, or a number of chunks with sequence parallelism",
+          "[memory]") {
     const Plan open = plan_of("ranks: 2, parallelism: {model: 2}");
     CHECK(open.parallelism.model_overlap == ModelOverlap::as_gradients);
     CHECK(open.hides_input_gradients());
@@ -351,20 +353,20 @@ TEST_CASE("the overlap of exchanges among rows is a word, or a number of chunks 
               .hides_input_gradients());
 }
 
-TEST_CASE("weights are gathered before the forward pass only where ranks update a share of them each") {
+TEST_CASE("weights are gathered before the forward pass only where ranks update a share of them each", "[memory]") {
     CHECK(plan_of("ranks: 2, parallelism: {sharding: optimizer}").parallelism.gather == Gather::after_update);
     for (const char* sharding : {"optimizer", "gradients"})
         CHECK(plan_of(fmt::format("ranks: 2, parallelism: {{sharding: {}, gathering: before-forward}}", sharding))
                   .parallelism.gather == Gather::before_forward);
 }
 
-TEST_CASE("one device queue holds up the computation only behind gatherings before each pass") {
+TEST_CASE("one device queue holds up the computation only behind gatherings before each pass", "[memory]") {
     const std::string parameters = "ranks: 2, parallelism: {sharding: parameters";
     CHECK(plan_of(parameters + "}").parallelism.device_queues == DeviceQueues::several);
     CHECK(plan_of(parameters + ", device_queues: one}").parallelism.device_queues == DeviceQueues::one);
 }
 
-TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word") {
+TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word", "[memory]") {
     const auto pipeline = [](const std::string& keys) {
         return plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, " + keys + "}}")
             .parallelism.pipeline;
@@ -383,13 +385,13 @@ TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word") {
     CHECK_FALSE(pipeline("scatter_gather: false").scatter_gather);
 }
 
-TEST_CASE("virtual stages are another name of chunks") {
+TEST_CASE("virtual stages are another name of chunks", "[memory]") {
     const Plan plan = plan_of(
         "ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 4, virtual_stages: 2, schedule: interleaved}}");
     CHECK(plan.parallelism.pipeline.chunks == 2);
 }
 
-TEST_CASE("gradients' algorithms must fit the ranks that share weights") {
+TEST_CASE("gradients' algorithms must fit the ranks that share weights", "[memory]") {
     const std::string overlay = "algorithm: pipelined-tree, overlay: {topology: tree, hosts: 4}";
     CHECK(errors_of("ranks: 8, parallelism: {model: 2}, " + overlay).empty());
     const std::vector<Diagnostic> errors = errors_of("ranks: 8, parallelism: {model: 4}, " + overlay);

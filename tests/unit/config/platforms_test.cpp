@@ -41,7 +41,7 @@ const std::string small =
 
 }  // namespace
 
-TEST_CASE("the presets differ in their network alone") {
+TEST_CASE("the presets differ in their network alone", "[memory]") {
     // FDR carries 64 bits of data in 66: 4 · 14.0625 Gb/s · 64/66 = 54.54 Gb/s; EDR 4 · 25.78125 · 64/66 = 100
     // (Wikipedia, InfiniBand).
     for (const auto& [name, bits_per_s] :
@@ -65,7 +65,7 @@ TEST_CASE("the presets differ in their network alone") {
     }
 }
 
-TEST_CASE("the P100 is calibrated with TensorFlow's published throughputs") {
+TEST_CASE("the P100 is calibrated with TensorFlow's published throughputs", "[memory]") {
     // TensorFlow benchmarks page, DGX-1, one P100, synthetic data, May 2017.
     const Device device = shipped("p100-25g").device;
     using Rows = std::vector<std::pair<std::int64_t, double>>;
@@ -84,7 +84,7 @@ TEST_CASE("the P100 is calibrated with TensorFlow's published throughputs") {
     }
 }
 
-TEST_CASE("keys that a platform omits cost no time, except an addition on the device") {
+TEST_CASE("keys that a platform omits cost no time, except an addition on the device", "[memory]") {
     const Cluster cluster = written(small);
     CHECK(std::isinf(cluster.device.host_link_Bps));
     CHECK(std::isinf(cluster.host.reduction_Bps));
@@ -93,17 +93,17 @@ TEST_CASE("keys that a platform omits cost no time, except an addition on the de
     CHECK(cluster.device.calibration.empty());
 }
 
-TEST_CASE("a rate can be unlimited") {
+TEST_CASE("a rate can be unlimited", "[memory]") {
     const Cluster cluster = written(small + "host: {reduction_rate: unlimited}\n");
     CHECK(std::isinf(cluster.host.reduction_Bps));
 }
 
-TEST_CASE("network models have SimGrid's names") {
+TEST_CASE("network models have SimGrid's names", "[memory]") {
     CHECK(written(small + "network: {model: SMPI}\n").network == NetworkModel::SMPI);
     CHECK_THROWS_AS(written(small + "network: {model: LV09}\n"), ConfigError);
 }
 
-TEST_CASE("routes have a policy, and `spread` is its former name") {
+TEST_CASE("routes have a policy, and `spread` is its former name", "[memory]") {
     using Policy = Routing::Policy;
     const auto policy = [](const std::string& routing, const std::string& fabric = "ring") {
         return written("nodes: 16\ndevice: {flops: 1 Tflops, memory_bandwidth: 300 GBps}\nfabric: {topology: " +
@@ -131,13 +131,13 @@ TEST_CASE("routes have a policy, and `spread` is its former name") {
     }
 }
 
-TEST_CASE("a latency can be none") {
+TEST_CASE("a latency can be none", "[memory]") {
     const Cluster instant = written(
         "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: none}\n");
     CHECK(instant.fabric.topology.latency_s.front() == 0);
 }
 
-TEST_CASE("the shipped DGX-1 has the NVLink of P100 and PCIe for its ports") {
+TEST_CASE("the shipped DGX-1 has the NVLink of P100 and PCIe for its ports", "[memory]") {
     const Cluster cluster = shipped("dgx1-rails");
     const NodeDesign& node = cluster.node;
     const NodeDesign listed = dgx1_p100();
@@ -159,7 +159,7 @@ TEST_CASE("the shipped DGX-1 has the NVLink of P100 and PCIe for its ports") {
     CHECK(node_rings(node, all, 8).size() == 4);
 }
 
-TEST_CASE("a mesh of devices: pairs and parallel links and PCIe") {
+TEST_CASE("a mesh of devices: pairs and parallel links and PCIe", "[memory]") {
     const auto mesh = [](const std::string& links) {
         return written(small + "per_node:\n  devices: 4\n  links: {pattern: mesh, bandwidth: 20 GBps, latency: 1 us, " +
                        links + "}\n")
@@ -180,7 +180,7 @@ TEST_CASE("a mesh of devices: pairs and parallel links and PCIe") {
     CHECK(both.devices_per_switch == 4);
 }
 
-TEST_CASE("switches add up only if a platform says so") {
+TEST_CASE("switches add up only if a platform says so", "[memory]") {
     const std::string node = "per_node: {devices: 2, links: {pattern: switch, bandwidth: 1 GBps, latency: none";
     CHECK_FALSE(written(small).fabric.reduces);
     CHECK_FALSE(written(small + node + "}}\n").node.switch_reduces);

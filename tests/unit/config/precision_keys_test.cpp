@@ -27,7 +27,7 @@ Plan plan_of(const std::string& training) {
 
 }  // namespace
 
-TEST_CASE("precision is read as a word or as sizes") {
+TEST_CASE("precision is read as a word or as sizes", "[memory]") {
     CHECK_FALSE(plan_of("precision: uniform").precision.given());
     CHECK_FALSE(plan_of("batch_per_rank: 32").precision.given());
     const Precision mixed = plan_of("precision: mixed").precision;
@@ -50,7 +50,7 @@ TEST_CASE("precision is read as a word or as sizes") {
     CHECK_FALSE(one.master);
 }
 
-TEST_CASE("compression is read as a word or as a method with its keys") {
+TEST_CASE("compression is read as a word or as a method with its keys", "[memory]") {
     using Kind = Compression::Kind;
     CHECK_FALSE(plan_of("compression: none").compression.any());
     CHECK(plan_of("compression: fp16").compression.kind == Kind::fp16);
@@ -73,14 +73,14 @@ TEST_CASE("compression is read as a word or as a method with its keys") {
           4e6);
 }
 
-TEST_CASE("gossip by machine is read with a hierarchical overlay") {
+TEST_CASE("gossip by machine is read with a hierarchical overlay", "[memory]") {
     const Plan plan = plan_of(
         "exchange: gossip, peers: machine, overlay: {topology: hierarchical, levels: [{pattern: ring, size: 4}, "
         "{pattern: ring}]}");
     CHECK(plan.algorithm.peers == Peers::machine);
 }
 
-TEST_CASE("what a framework keeps is read as a section") {
+TEST_CASE("what a framework keeps is read as a section", "[memory]") {
     const Saved none = plan_of("batch_per_rank: 32").saved;
     CHECK_FALSE(none.gathered);
     CHECK_FALSE(none.gate);

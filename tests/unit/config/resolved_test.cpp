@@ -50,7 +50,7 @@ TEST_CASE("every shipped variant, resolved, is read back as itself") {
     CHECK(points >= 60);
 }
 
-TEST_CASE("values are written as they were") {
+TEST_CASE("values are written as they were", "[memory]") {
     const std::string text =
         "a:\n"
         "  - 1e3\n"
@@ -73,7 +73,7 @@ TEST_CASE("values are written as they were") {
     CHECK(config::flow_text(library.parse("flow", config::flow_text(node), "")) == config::flow_text(node));
 }
 
-TEST_CASE("keys are sorted, and names and expectations are left out") {
+TEST_CASE("keys are sorted, and names and expectations are left out", "[memory]") {
     config::Library library;
     const auto text = [&](const std::string& yaml) { return resolve(library.parse("t", yaml, ""), {}).text(); };
     CHECK(text("{name: x, training: {ranks: 1, batch: 2}, platform: {name: p}, description: d}") ==

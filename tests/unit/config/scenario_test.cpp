@@ -71,7 +71,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a scenario without variants is one, called base") {
+TEST_CASE("a scenario without variants is one, called base", "[memory]") {
     const Scenario scenario = load(head + "training: {ranks: 8}\n");
     CHECK(scenario.name == "test");
     REQUIRE(scenario.variants.size() == 1);
@@ -86,7 +86,7 @@ TEST_CASE("a scenario without variants is one, called base") {
     CHECK(base.plan.iterations == 4);
 }
 
-TEST_CASE("every key of training is read") {
+TEST_CASE("every key of training is read", "[memory]") {
     const Plan plan = load(head +
                            "name: mine\ndescription: text\ntraining: {ranks: 8, batch_per_rank: 16, iterations: 5, "
                            "parallelism: data, exchange: parameter-server, algorithm: ring, overlap: none, input_copy: "
@@ -107,7 +107,7 @@ TEST_CASE("every key of training is read") {
     CHECK(plan.servers.location == ServerLocation::spread);
 }
 
-TEST_CASE("servers are placed by a word, or by a mapping that says how they share nodes") {
+TEST_CASE("servers are placed by a word, or by a mapping that says how they share nodes", "[memory]") {
     const auto location = [](const std::string& text) {
         return load(head + "training: {ranks: 8, exchange: parameter-server, servers: {location: " + text + "}}\n")
             .variants.at(0)
@@ -126,7 +126,7 @@ TEST_CASE("servers are placed by a word, or by a mapping that says how they shar
     CHECK(errors("{}").size() == 1);
 }
 
-TEST_CASE("variants override the base in the file's order") {
+TEST_CASE("variants override the base in the file's order", "[memory]") {
     const Scenario scenario = load(head +
                                    "training: {ranks: 8, overlap: none, fusion: {threshold: 1 MiB}}\n"
                                    "variants:\n"
@@ -144,7 +144,7 @@ TEST_CASE("variants override the base in the file's order") {
     CHECK(scenario.variants[2].cluster.fabric.topology.latency_s.front() == Approx(1e-6));
 }
 
-TEST_CASE("a file named by a variant replaces the one of the base") {
+TEST_CASE("a file named by a variant replaces the one of the base", "[memory]") {
     const Scenario scenario = load(head + "training.ranks: 4\nvariants:\n  vgg: {workload: " + SYNCLINE_SOURCE_DIR +
                                    "/workloads/vgg-16.yaml}\n  custom: {workload: {name: tiny, input: 1, layers: "
                                    "[{name: a, kind: dense, inputs: 1, outputs: 1}], published: ~}}\n");
@@ -152,7 +152,7 @@ TEST_CASE("a file named by a variant replaces the one of the base") {
     CHECK(scenario.variants.at(1).model.layers.size() == 1);
 }
 
-TEST_CASE("assignments override variants, and later ones override earlier ones") {
+TEST_CASE("assignments override variants, and later ones override earlier ones", "[memory]") {
     const std::string text = head + "training: {ranks: 8}\nvariants: {a: {training.ranks: 4}, b: {}}\n";
     const Scenario scenario = load(text, {"training.ranks=2", "training.ranks=16"});
     REQUIRE(scenario.variants.size() == 2);
@@ -160,7 +160,7 @@ TEST_CASE("assignments override variants, and later ones override earlier ones")
     CHECK(scenario.variants[1].plan.ranks == 16);
 }
 
-TEST_CASE("assignments can change a platform, and one variant") {
+TEST_CASE("assignments can change a platform, and one variant", "[memory]") {
     const std::string text = head + "training: {ranks: 8}\nvariants: {a: {training.ranks: 4}, b: {}}\n";
     const Scenario scenario =
         load(text, {"variants.b.training.ranks=2", "variants.c.training.ranks=3", "platform.fabric.bandwidth=40Gbps",
@@ -176,7 +176,7 @@ TEST_CASE("assignments can change a platform, and one variant") {
     CHECK(load(text, {"variants.a=~"}).variants.size() == 1);
 }
 
-TEST_CASE("a null removes a key, so that its default applies") {
+TEST_CASE("a null removes a key, so that its default applies", "[memory]") {
     const std::string text =
         head + "training: {ranks: 8, batch_per_rank: 7}\nvariants: {a: {training.batch_per_rank: ~}}\n";
     CHECK(load(text).variants.at(0).plan.batch_per_rank == 32);
@@ -185,7 +185,7 @@ TEST_CASE("a null removes a key, so that its default applies") {
               .plan.batch_per_rank == 32);
 }
 
-TEST_CASE("paths are relative to the file that names them") {
+TEST_CASE("paths are relative to the file that names them", "[memory]") {
     const Files files;
     files.write("lib/devices/gpu.yaml", "flops: 1 Tflops\nmemory_bandwidth: 300 GBps\n");
     files.write("lib/cluster.yaml", "nodes: 4\ndevice: devices/gpu.yaml\nfabric: {bandwidth: 8 Gbps, latency: 1 us}\n");
@@ -197,7 +197,7 @@ TEST_CASE("paths are relative to the file that names them") {
     CHECK(config::check_file(path) == "scenario");
 }
 
-TEST_CASE("ranks must fit the platform") {
+TEST_CASE("ranks must fit the platform", "[memory]") {
     // The same platform with a number of nodes.
     const std::string small = "platform: {name: small, nodes: 4096, device: " + p100_device +
                               ", fabric: {bandwidth: 25 Gbps, latency: 1 us}}\nworkload: " + resnet + "\n";
@@ -216,7 +216,7 @@ TEST_CASE("ranks must fit the platform") {
             .size() == 1);
 }
 
-TEST_CASE("errors are reported together, each once and at its place") {
+TEST_CASE("errors are reported together, each once and at its place", "[memory]") {
     const auto errors = errors_in(head +
                                   "training:\n"
                                   "  ranks: 0\n"
@@ -233,7 +233,7 @@ TEST_CASE("errors are reported together, each once and at its place") {
     CHECK(errors.size() == 5);
 }
 
-TEST_CASE("a file that cannot be read is one error at its name") {
+TEST_CASE("a file that cannot be read is one error at its name", "[memory]") {
     const auto errors =
         errors_in("platform: none.yaml\nworkload: " + resnet + "\ntraining: {ranks: 0}\nvariants: {a: {}, b: {}}\n");
     REQUIRE(errors.size() == 2);
@@ -242,7 +242,7 @@ TEST_CASE("a file that cannot be read is one error at its name") {
     CHECK(errors[1].where.line == 3);
 }
 
-TEST_CASE("missing parts of a scenario are errors") {
+TEST_CASE("missing parts of a scenario are errors", "[memory]") {
     const auto missing = errors_in("training: {ranks: 1}\n");
     REQUIRE(missing.size() == 1);
     CHECK(contains(missing[0].message, "platform"));
@@ -256,7 +256,7 @@ TEST_CASE("missing parts of a scenario are errors") {
     CHECK(errors_in("5\n").size() >= 1);
 }
 
-TEST_CASE("variants are mappings of other keys, each named once") {
+TEST_CASE("variants are mappings of other keys, each named once", "[memory]") {
     const std::string base = head + "training: {ranks: 2}\n";
     CHECK(errors_in(base + "variants: 5\n").size() == 1);
     CHECK(errors_in(base + "variants: [a, b]\n").size() == 1);
@@ -267,13 +267,13 @@ TEST_CASE("variants are mappings of other keys, each named once") {
     CHECK(errors_in(base + "variants: {a: {trainin.ranks: 4}}\n").size() == 1);
 }
 
-TEST_CASE("an invalid assignment is shown as typed") {
+TEST_CASE("an invalid assignment is shown as typed", "[memory]") {
     const auto errors = errors_in(head + "training: {ranks: 2}\n", {"training.ranks=0", "training.speed=1", "nothing"});
     CHECK(errors.size() == 3);
     for (const Diagnostic& error : errors) CHECK(contains(error.where.file, "--set"));
 }
 
-TEST_CASE("a collective is described by options") {
+TEST_CASE("a collective is described by options", "[memory]") {
     const config::CollectiveQuestion question = config::load_collective(
         {{"platform", p100}, {"ranks", "64"}, {"bytes", "100 MB"}, {"algorithm", "parameter-server"}, {"servers", "4"}},
         {"platform.fabric.bandwidth=100Gbps"});
@@ -286,7 +286,7 @@ TEST_CASE("a collective is described by options") {
     CHECK(config::load_collective({{"platform", p100}, {"ranks", "2"}, {"bytes", "0 B"}}, {}).plan.bytes == 0);
 }
 
-TEST_CASE("invalid options are shown as typed") {
+TEST_CASE("invalid options are shown as typed", "[memory]") {
     const auto errors = errors_of([] {
         config::load_collective({{"platform", p100}, {"ranks", "0"}, {"bytes", "-1 B"}, {"algorithm", "rign"}}, {});
     });
@@ -309,7 +309,7 @@ TEST_CASE("invalid options are shown as typed") {
           }).size() == 1);
 }
 
-TEST_CASE("a file's keys show its kind") {
+TEST_CASE("a file's keys show its kind", "[memory]") {
     const std::string root = SYNCLINE_SOURCE_DIR;
     CHECK(config::check_file(p100) == "platform");
     CHECK(config::check_file(resnet) == "workload");

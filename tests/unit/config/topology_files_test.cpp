@@ -61,7 +61,7 @@ using Numbers = std::vector<std::int64_t>;
 
 }  // namespace
 
-TEST_CASE("topology files: every key reaches the spec") {
+TEST_CASE("topology files: every key reaches the spec", "[memory]") {
     const TopologySpec star = accepted("name: s\ntopology: star\nhosts: 7\nbandwidth: 8 Gbps\nlatency: 2 us\n");
     CHECK(star.name == "s");
     CHECK(star.shape == Shape::star);
@@ -104,7 +104,7 @@ TEST_CASE("topology files: every key reaches the spec") {
     CHECK(levels.levels[1].size == 0);
 }
 
-TEST_CASE("topology files: a graph's edges are read, and those of another tool's file") {
+TEST_CASE("topology files: a graph's edges are read, and those of another tool's file", "[memory]") {
     const TopologySpec graph = accepted(
         "topology: graph\nswitches: [s]\nedges:\n  - {from: a, to: s, bandwidth: 8 Gbps, latency: 1 s}\n"
         "  - {from: b, to: s}\n");
@@ -125,7 +125,7 @@ TEST_CASE("topology files: a graph's edges are read, and those of another tool's
     }
 }
 
-TEST_CASE("topology files: omitted keys have their defaults") {
+TEST_CASE("topology files: omitted keys have their defaults", "[memory]") {
     const TopologySpec spec = accepted("{}");
     CHECK(spec.shape == Shape::star);
     CHECK(spec.hosts == 0);
@@ -133,7 +133,7 @@ TEST_CASE("topology files: omitted keys have their defaults") {
     CHECK(spec.bandwidth_Bps.empty());
 }
 
-TEST_CASE("topology files: a key of another shape is refused") {
+TEST_CASE("topology files: a key of another shape is refused", "[memory]") {
     const std::pair<const char*, const char*> keys[] = {
         {"directed: true", "exponential"},
         {"arity: 2", "tree"},
@@ -169,18 +169,18 @@ TEST_CASE("topology files: a key of another shape is refused") {
         }
 }
 
-TEST_CASE("topology files: a shape that needs parameters cannot be made without them") {
+TEST_CASE("topology files: a shape that needs parameters cannot be made without them", "[memory]") {
     for (const char* shape : {"fat-tree", "dragonfly", "rails"}) {
         CAPTURE(shape);
         CHECK(error_in(fmt::format("{{topology: {}}}", shape), Use::overlay).starts_with("1:12: "));
     }
 }
 
-TEST_CASE("topology files: an overlay ignores levels of bandwidth") {
+TEST_CASE("topology files: an overlay ignores levels of bandwidth", "[memory]") {
     accepted("{topology: tree, arity: 2, bandwidth: [1 Gbps, 2 Gbps]}", Use::overlay);
 }
 
-TEST_CASE("topology files: a name can be a shape or a file wherever a topology can be") {
+TEST_CASE("topology files: a name can be a shape or a file wherever a topology can be", "[memory]") {
     Assembly assembly;
     Node document = assembly.library.parse(
         "test.yaml", "{platform: {fabric: ring.yaml}, training: {overlay: ring}, overlay: example.dot}",
@@ -197,7 +197,7 @@ TEST_CASE("topology files: a name can be a shape or a file wherever a topology c
     CHECK(locate(graph.mark).column == 69);
 }
 
-TEST_CASE("topology files: the schema lists every key and shape") {
+TEST_CASE("topology files: the schema lists every key and shape", "[memory]") {
     const auto schema = nlohmann::json::parse(schema_of("topology"));
     CHECK(schema["properties"]["topology"]["enum"] == nlohmann::json(shape_names()));
     CHECK(shape_names().size() == 12);

@@ -34,7 +34,7 @@ Transport asked(const std::vector<config::Argument>& more, const std::vector<std
 
 }  // namespace
 
-TEST_CASE("a transport's keys are read") {
+TEST_CASE("a transport's keys are read", "[memory]") {
     const Transport transport = read_transport(
         "name: all\n"
         "send_overhead: 1 us\n"
@@ -64,19 +64,19 @@ TEST_CASE("a transport's keys are read") {
     CHECK(transport.window == 3);
 }
 
-TEST_CASE("messages inside a node cost the same as others unless the file says otherwise") {
+TEST_CASE("messages inside a node cost the same as others unless the file says otherwise", "[memory]") {
     CHECK(read_transport("latency: 3 us\nbandwidth: 1 GBps\n").inside == MessageTerms{0, 0, 3e-6, {{1, 1e9}}});
     CHECK(read_transport("latency: 3 us\ninside_node: {send_overhead: 1 us}\n").inside == MessageTerms{1e-6, 0, 0, {}});
 }
 
-TEST_CASE("'none' and 'unlimited' mean the same as an absent key") {
+TEST_CASE("'none' and 'unlimited' mean the same as an absent key", "[memory]") {
     CHECK(
         is_plain(read_transport("name: nothing\nlatency: none\nsend_overhead: none\nbandwidth: unlimited\n"
                                 "host_bandwidth: unlimited\nstaging: none\nlaunch: none\ndriver_query: none\n")));
     CHECK(read_transport("driver_query: 300 ns\n").query_s() == Approx(300e-9));
 }
 
-TEST_CASE("a platform's transport is a file or its keys, and an option of an exchange alone") {
+TEST_CASE("a platform's transport is a file or its keys, and an option of an exchange alone", "[memory]") {
     CHECK(is_plain(asked({})));
     const std::string tcp = SYNCLINE_SOURCE_DIR "/platforms/transports/tcp.yaml";
     const Transport file = asked({{"transport", tcp}});
@@ -89,7 +89,7 @@ TEST_CASE("a platform's transport is a file or its keys, and an option of an exc
     CHECK_THROWS_AS(asked({{"transport", "{latencies: 5 us}"}}), ConfigError);
 }
 
-TEST_CASE("messages are eager up to a size, between nodes and inside them") {
+TEST_CASE("messages are eager up to a size, between nodes and inside them", "[memory]") {
     CHECK_FALSE(read_transport("latency: 5 us").has_protocols());
     const Transport both = read_transport("eager: 64 KiB");
     CHECK(both.between.eager_bytes == 65536.0);
@@ -102,7 +102,7 @@ TEST_CASE("messages are eager up to a size, between nodes and inside them") {
     CHECK_THROWS_AS(asked({{"fidelity", "folded"}}, {"platform.transport={eager: 64 KiB}"}), ConfigError);
 }
 
-TEST_CASE("exchanges take multiprocessors of a device that has enough") {
+TEST_CASE("exchanges take multiprocessors of a device that has enough", "[memory]") {
     Cluster cluster;
     const auto read_platform = [&](const std::string& device, const std::string& transport) {
         config::Library library;
@@ -130,7 +130,7 @@ TEST_CASE("exchanges take multiprocessors of a device that has enough") {
     CHECK(speed_beside_exchange(cluster) == SpeedBesideExchange(0.5));
 }
 
-TEST_CASE("every shipped transport can be read, has an effect, and is named like its file") {
+TEST_CASE("every shipped transport can be read, has an effect, and is named like its file", "[memory]") {
     int count = 0;
     for (const auto& entry :
          std::filesystem::directory_iterator(std::filesystem::path(SYNCLINE_SOURCE_DIR) / "platforms/transports")) {

@@ -92,19 +92,19 @@ std::string outline(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("every value knows its position") {
+TEST_CASE("every value knows its position", "[memory]") {
     CHECK(outline("a: 1\nb:\n  c: [x, {d: y}]\n") ==
           "{a@1:1: 1@1:4, b@2:1: {c@3:3: [x@3:7, {d@3:11: y@3:14}@3:10]@3:6}@3:3}@1:1");
     CHECK(outline("- a\n- b\n") == "[a@1:3, b@2:3]@1:1");
 }
 
-TEST_CASE("a missing value is reported at its key") {
+TEST_CASE("a missing value is reported at its key", "[memory]") {
     CHECK(outline("a:\nb: ~\nc: null\n") == "{a@1:1: ~@1:1, b@2:1: ~@2:1, c@3:1: ~@3:1}@1:1");
     CHECK(outline("").starts_with("~"));
     CHECK(outline("# nothing\n").starts_with("~"));
 }
 
-TEST_CASE("a scalar knows whether it was quoted") {
+TEST_CASE("a scalar knows whether it was quoted", "[memory]") {
     Library library;
     const Node node = library.parse("t", "[3, '3', \"3\", !!str 3, !!int 3]", ".");
     CHECK_FALSE(node.items[0].quoted);
@@ -114,7 +114,7 @@ TEST_CASE("a scalar knows whether it was quoted") {
     CHECK_FALSE(node.items[4].quoted);
 }
 
-TEST_CASE("a mark leads to its line") {
+TEST_CASE("a mark leads to its line", "[memory]") {
     Library library;
     const Node node = library.parse("t.yaml", "a: 1\r\nb: \t2\r\n", ".");
     const Location where = locate(node.entries[1].value.mark);
@@ -124,14 +124,14 @@ TEST_CASE("a mark leads to its line") {
     CHECK(locate({node.mark.source, 9, 1}).source_line.empty());
 }
 
-TEST_CASE("columns count characters") {
+TEST_CASE("columns count characters", "[memory]") {
     Library library;
     const Node node = library.parse("t.yaml", "é: [ü, ö]\n日本: x\n", ".");
     CHECK(locate(node.entries[0].value.items[1].mark).column == 8);
     CHECK(locate(node.entries[1].value.mark).column == 5);
 }
 
-TEST_CASE("a duplicate key is an error") {
+TEST_CASE("a duplicate key is an error", "[memory]") {
     const auto errors = errors_in("a: 1\nb: {c: 1, c: 2}\na: 2\n");
     REQUIRE(errors.size() == 2);
     CHECK(errors[0].message == "duplicate key 'c'");
@@ -140,7 +140,7 @@ TEST_CASE("a duplicate key is an error") {
     CHECK(errors[1].hint == "it is first given in line 1");
 }
 
-TEST_CASE("YAML features that scenarios do not need are refused") {
+TEST_CASE("YAML features that scenarios do not need are refused", "[memory]") {
     CHECK(error_in("a: 1\n---\nb: 2\n") == "2:1: a second document begins here");
     CHECK(error_in("a: 1\n...\nb: 2\n") == "3:1: a second document begins here");
     CHECK(error_in("a: &x 1\n") == "1:4: anchors are not supported");
@@ -153,7 +153,7 @@ TEST_CASE("YAML features that scenarios do not need are refused") {
     CHECK(errors_in("a: &x 1\nb: *x\n").size() == 2);
 }
 
-TEST_CASE("errors in YAML are described in plain words") {
+TEST_CASE("errors in YAML are described in plain words", "[memory]") {
     CHECK(error_in("a: b: c\n") == "1:5: unexpected ':'");
     CHECK(error_in("a: [1, [2, 3]\nb: 2\n") == "1:4: this '[' is not closed");
     CHECK(error_in("a: {x: 1\nb: 2\n") == "1:4: this '{' is not closed");
@@ -166,13 +166,13 @@ TEST_CASE("errors in YAML are described in plain words") {
     CHECK(error_in("a: 1\n- b\n") == "2:1: this does not belong to the mapping above");
 }
 
-TEST_CASE("a value that is not text is refused") {
+TEST_CASE("a value that is not text is refused", "[memory]") {
     CHECK(error_in("a: \xff\n") == "1:4: this byte is not UTF-8 text");
     CHECK(error_in(std::string("a: 1\nb: \0\n", 10)) == "2:4: this is control character U+0000");
     CHECK(error_in("a: \x1b[31m\n") == "1:4: this is control character U+001B");
 }
 
-TEST_CASE("nesting is bounded") {
+TEST_CASE("nesting is bounded", "[memory]") {
     const auto nested = [](int levels) {
         std::string text;
         for (int i = 0; i < levels; ++i) text += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
@@ -204,7 +204,7 @@ TEST_CASE("texts made to exhaust the parser are refused quickly") {
     }
 }
 
-TEST_CASE("any text is a document or gives errors with positions in it") {
+TEST_CASE("any text is a document or gives errors with positions in it", "[memory]") {
     const std::string alphabet = "ab:-,[]{}&*!|>'\"%@`#?~ \n\n\t\\\r0é<";
     std::mt19937 random(1);
     for (int i = 0; i < 3000; ++i) {
@@ -222,7 +222,7 @@ TEST_CASE("any text is a document or gives errors with positions in it") {
     }
 }
 
-TEST_CASE("a file on the command line that cannot be read is named") {
+TEST_CASE("a file on the command line that cannot be read is named", "[memory]") {
     const Scratch scratch;
     Scratch::write("vgg-16.yaml", "a: 1\n");
     Scratch::write("dir/x.yaml", "a: 1\n");
@@ -253,7 +253,7 @@ TEST_CASE("a file on the command line that cannot be read is named") {
     if (!readable) CHECK(error_of("secret.yaml").message == "'secret.yaml' cannot be read: Permission denied");
 }
 
-TEST_CASE("a text that is named by mistake is not repeated") {
+TEST_CASE("a text that is named by mistake is not repeated", "[memory]") {
     const Scratch scratch;
     for (const std::string& text : {std::string("root:x:secret\ndaemon:x:secret\n"), std::string("secret\n\nsecret\n"),
                                     "secret" + std::string(1000, '.'), "'secret" + std::string(1000, '.') + "'",
@@ -271,7 +271,7 @@ TEST_CASE("a text that is named by mistake is not repeated") {
     }
 }
 
-TEST_CASE("an empty file is an error") {
+TEST_CASE("an empty file is an error", "[memory]") {
     const Scratch scratch;
     for (const char* text : {"", "\n", "# only a comment\n", "---\n"}) {
         Scratch::write("empty.yaml", text);
@@ -281,7 +281,7 @@ TEST_CASE("an empty file is an error") {
     }
 }
 
-TEST_CASE("a byte order mark and Windows line ends are accepted") {
+TEST_CASE("a byte order mark and Windows line ends are accepted", "[memory]") {
     const Scratch scratch;
     Scratch::write("bom.yaml",
                    "\xef\xbb\xbf"
@@ -290,7 +290,7 @@ TEST_CASE("a byte order mark and Windows line ends are accepted") {
     CHECK(outline(library.load_argument("bom.yaml")) == "{a@1:1: 1@1:4, b@2:1: 2@2:4}@1:1");
 }
 
-TEST_CASE("a reference is relative to its own file") {
+TEST_CASE("a reference is relative to its own file", "[memory]") {
     const Scratch scratch;
     Scratch::write("scenarios/s.yaml", "platform: ../platforms/p.yaml\n");
     Scratch::write("platforms/p.yaml", "device: devices/d.yaml\n");
@@ -307,7 +307,7 @@ TEST_CASE("a reference is relative to its own file") {
     CHECK(platform.kind == Node::Kind::mapping);
 }
 
-TEST_CASE("a key may refer to a file by its name") {
+TEST_CASE("a key may refer to a file by its name", "[memory]") {
     const Scratch scratch;
     Scratch::write("s.yaml", "platform: a.yaml\n");
     Scratch::write("a.yaml", "dir/b.yaml\n");
@@ -318,7 +318,7 @@ TEST_CASE("a key may refer to a file by its name") {
     CHECK(node.find("platform")->find("nodes")->scalar == "2");
 }
 
-TEST_CASE("an assignment's file is relative to the working directory") {
+TEST_CASE("an assignment's file is relative to the working directory", "[memory]") {
     const Scratch scratch;
     Scratch::write("p.yaml", "nodes: 2\n");
     Library library;
@@ -328,7 +328,7 @@ TEST_CASE("an assignment's file is relative to the working directory") {
     CHECK(locate(node.mark).file == "p.yaml");
 }
 
-TEST_CASE("a reference that cannot be read is reported at its place") {
+TEST_CASE("a reference that cannot be read is reported at its place", "[memory]") {
     const Scratch scratch;
     Scratch::write("scenarios/s.yaml", "a: 1\nplatform: ../p100.yml\n");
     Scratch::write("p100.yaml", "nodes: 2\n");
@@ -343,7 +343,7 @@ TEST_CASE("a reference that cannot be read is reported at its place") {
     CHECK(errors[0].hint == "did you mean 'p100.yaml'?");
 }
 
-TEST_CASE("an error in a referenced file is reported in that file") {
+TEST_CASE("an error in a referenced file is reported in that file", "[memory]") {
     const Scratch scratch;
     Scratch::write("s.yaml", "platform: p.yaml\n");
     Scratch::write("p.yaml", "nodes: 2\nnodes: 3\n");
@@ -355,7 +355,7 @@ TEST_CASE("an error in a referenced file is reported in that file") {
     CHECK(errors[0].where.line == 2);
 }
 
-TEST_CASE("circular references are errors") {
+TEST_CASE("circular references are errors", "[memory]") {
     const Scratch scratch;
     Scratch::write("a.yaml", "b.yaml\n");
     Scratch::write("b.yaml", "x/../a.yaml\n");
@@ -369,7 +369,7 @@ TEST_CASE("circular references are errors") {
     CHECK(errors[0].where.file == "b.yaml");
 }
 
-TEST_CASE("circular references through a mapping are errors") {
+TEST_CASE("circular references through a mapping are errors", "[memory]") {
     const Scratch scratch;
     Scratch::write("p.yaml", "device: d.yaml\n");
     Scratch::write("d.yaml", "device: link.yaml\n");
@@ -383,7 +383,7 @@ TEST_CASE("circular references through a mapping are errors") {
     CHECK(errors[0].message == "reference cycle: p.yaml -> d.yaml -> link.yaml");
 }
 
-TEST_CASE("two references to one file are not circular") {
+TEST_CASE("two references to one file are not circular", "[memory]") {
     const Scratch scratch;
     Scratch::write("s.yaml", "a: p.yaml\nb: p.yaml\n");
     Scratch::write("p.yaml", "nodes: 2\n");

@@ -25,7 +25,7 @@ using Keys = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a path's parts are separated by dots, and a quoted part keeps its dots") {
+TEST_CASE("a path's parts are separated by dots, and a quoted part keeps its dots", "[memory]") {
     CHECK(keys("training") == Keys{"training"});
     CHECK(keys("training.ranks") == Keys{"training", "ranks"});
     CHECK(keys(R"(device.calibration."gpt-3.6b".throughput)") ==
@@ -37,7 +37,7 @@ TEST_CASE("a path's parts are separated by dots, and a quoted part keeps its dot
     CHECK(path.parts[2].at == 8);
 }
 
-TEST_CASE("an invalid path is an error at its place") {
+TEST_CASE("an invalid path is an error at its place", "[memory]") {
     const auto check = [](const std::string& text, const std::string& error, std::size_t at) {
         CAPTURE(text);
         const KeyPath path = parse_path(text);
@@ -53,7 +53,7 @@ TEST_CASE("an invalid path is an error at its place") {
     check(R"(a.b"c".d)", "quote in the middle of a key", 3);
 }
 
-TEST_CASE("a key is quoted if it needs quotes, and two spellings of a path are equal") {
+TEST_CASE("a key is quoted if it needs quotes, and two spellings of a path are equal", "[memory]") {
     CHECK(path_part("gpt-3.6b") == R"("gpt-3.6b")");
     CHECK(path_part("gpt-2") == "gpt-2");
     for (const std::string key : {"a", "a.b", "a\"b", "a=b", "\"", "."}) CHECK(keys("x." + path_part(key))[1] == key);
@@ -62,7 +62,7 @@ TEST_CASE("a key is quoted if it needs quotes, and two spellings of a path are e
     CHECK(plain_path(R"(a."b)") == R"(a."b)");
 }
 
-TEST_CASE("an assignment is cut at the first '=' outside quotes") {
+TEST_CASE("an assignment is cut at the first '=' outside quotes", "[memory]") {
     CHECK(end_of_path("a.b=c=d") == 3);
     CHECK(end_of_path(R"(a."b=c".d=5)") == 9);
     CHECK(end_of_path("a.b") == std::string::npos);

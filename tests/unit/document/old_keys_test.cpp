@@ -20,7 +20,7 @@ std::string read(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("keys of earlier versions are renamed wherever they are written") {
+TEST_CASE("keys of earlier versions are renamed wherever they are written", "[memory]") {
     CHECK(read("reduction: {on: host, rate: 5 GBps}") == "{reduction: {where: host, rate: 5 GBps}}");
     CHECK(read("reduction: {\"on\": host}") == "{reduction: {where: host}}");
     CHECK(read("reduction:\n  true: device\n") == "{reduction: {where: device}}");
@@ -32,14 +32,14 @@ TEST_CASE("keys of earlier versions are renamed wherever they are written") {
     CHECK(read("reduction: {where: host, on: device}") == "{reduction: {where: host, on: device}}");
 }
 
-TEST_CASE("an old key in a path, or in an assignment, replaces the new one") {
+TEST_CASE("an old key in a path, or in an assignment, replaces the new one", "[memory]") {
     Library library;
     Node transport = library.parse("t.yaml", "platform: {transport: {reduction: {where: host}}}", ".");
     merge(transport, parse_assignment(library, "platform.transport.reduction.on=device"));
     CHECK(flow_text(transport) == "{platform: {transport: {reduction: {where: device}}}}");
 }
 
-TEST_CASE("an axis under an old key is the axis of the current one, which an assignment replaces") {
+TEST_CASE("an axis under an old key is the axis of the current one, which an assignment replaces", "[memory]") {
     const std::string path = "platform.transport.reduction.", root = SYNCLINE_SOURCE_DIR;
     const test::Scratch directory;
     test::write_bytes(directory.path / "base.yaml",
@@ -69,7 +69,7 @@ TEST_CASE("an axis under an old key is the axis of the current one, which an ass
     CHECK(points("where", {"axes." + path + "on=[device]"}) == points("where", {"axes." + path + "where=[device]"}));
 }
 
-TEST_CASE("an old key that is set for a study changes all of its points") {
+TEST_CASE("an old key that is set for a study changes all of its points", "[memory]") {
     const std::string study = SYNCLINE_SOURCE_DIR "/scenarios/studies/allreduce.yaml";
     const auto first = [&](const std::string& key) {
         const Study of(study, {"platform.transport=horovod-mpi", "platform.transport.reduction." + key + "=device"},

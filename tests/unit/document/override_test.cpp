@@ -60,7 +60,7 @@ std::vector<Diagnostic> errors_of(const Action& action) {
 
 }  // namespace
 
-TEST_CASE("a mapping is overridden key by key, and everything else is replaced") {
+TEST_CASE("a mapping is overridden key by key, and everything else is replaced", "[memory]") {
     CHECK(merged("{a: 1, b: 2}", "{b: 3, c: 4}") == "{a: 1, b: 3, c: 4}");
     CHECK(merged("{a: {b: 1, c: 2}}", "{a: {c: 3}}") == "{a: {b: 1, c: 3}}");
     CHECK(merged("{a: [1, 2]}", "{a: [3]}") == "{a: [3]}");
@@ -70,7 +70,7 @@ TEST_CASE("a mapping is overridden key by key, and everything else is replaced")
     CHECK(merged("{}", "{a: {}}") == "{a: {}}");
 }
 
-TEST_CASE("a null removes a key") {
+TEST_CASE("a null removes a key", "[memory]") {
     CHECK(merged("{a: 1, b: 2}", "{a: ~}") == "{b: 2}");
     CHECK(merged("{a: {b: 1, c: 2}}", "{a: {b: ~}}") == "{a: {c: 2}}");
     CHECK(merged("{a: 1}", "{b: ~}") == "{a: 1}");
@@ -79,7 +79,7 @@ TEST_CASE("a null removes a key") {
     CHECK(merged("{a: x}", "{a: {b: ~, c: 1}}") == "{a: {c: 1}}");
 }
 
-TEST_CASE("merging twice changes nothing more, and an empty override changes nothing") {
+TEST_CASE("merging twice changes nothing more, and an empty override changes nothing", "[memory]") {
     const std::vector<std::string> documents{
         "{}",     "{a: 1}",     "{a: {b: 1, c: [1]}}", "{a: {b: {c: 2}}}", "{b: {d: x}}", "{a: [1, 2], b: 3}",
         "{a: ~}", "{a: {b: ~}}"};
@@ -95,7 +95,7 @@ TEST_CASE("merging twice changes nothing more, and an empty override changes not
         }
 }
 
-TEST_CASE("an overridden value has the position of the override") {
+TEST_CASE("an overridden value has the position of the override", "[memory]") {
     Node node = yaml("a: 1\nb: {c: 1}\n");
     merge(node, parse_assignment(library, "b.c=2"));
     const Location where = locate(node.find("b")->find("c")->mark);
@@ -105,7 +105,7 @@ TEST_CASE("an overridden value has the position of the override") {
     CHECK(locate(node.find("b")->mark).file == "test.yaml");
 }
 
-TEST_CASE("a key that is a path means nested mappings") {
+TEST_CASE("a key that is a path means nested mappings", "[memory]") {
     CHECK(split("{a.b.c: 1}") == "{a: {b: {c: 1}}}");
     CHECK(split("{a.b: 1, a.c: 2, d: 3}") == "{a: {b: 1, c: 2}, d: 3}");
     CHECK(split("{a: {b: 1}, a.c: 2}") == "{a: {b: 1, c: 2}}");
@@ -116,7 +116,7 @@ TEST_CASE("a key that is a path means nested mappings") {
     CHECK(split("[a.b]") == "[a.b]");
 }
 
-TEST_CASE("splitting a path equals nesting") {
+TEST_CASE("splitting a path equals nesting", "[memory]") {
     for (const char* text : {"{a.b.c: 1, a.d: [x.y]}", "{a.b: 1, c.d.e: ~, f: g}", "{}"}) {
         Node node = yaml(text);
         split_paths(node);
@@ -126,7 +126,7 @@ TEST_CASE("splitting a path equals nesting") {
     }
 }
 
-TEST_CASE("invalid paths are refused, all together") {
+TEST_CASE("invalid paths are refused, all together", "[memory]") {
     Node node = yaml("a..b: 1\n.c: 2\nd.: 3\ne: 1\ne.f: 2\ng.h: 1\ng: {h: 2}\ni.j: 5\n");
     const auto errors = errors_of([&] { split_paths(node); });
     REQUIRE(errors.size() == 5);
@@ -142,7 +142,7 @@ TEST_CASE("invalid paths are refused, all together") {
     CHECK(flow(*node.find("i")) == "{j: 5}");
 }
 
-TEST_CASE("an assignment is a document of its own") {
+TEST_CASE("an assignment is a document of its own", "[memory]") {
     const auto assigned = [](const std::string& text) { return flow(parse_assignment(library, text)); };
     CHECK(assigned("a=1") == "{a: 1}");
     CHECK(assigned("a.b.c=25 Gbps") == "{a: {b: {c: 25 Gbps}}}");
@@ -154,7 +154,7 @@ TEST_CASE("an assignment is a document of its own") {
     CHECK(assigned("a=\"x\"") == "{a: x}");
 }
 
-TEST_CASE("an assignment's positions are columns of the argument") {
+TEST_CASE("an assignment's positions are columns of the argument", "[memory]") {
     const Node node = parse_assignment(library, "é.ü=[x, ö]");
     const Entry& first = node.entries.at(0);
     const Entry& second = first.value.entries.at(0);
@@ -166,7 +166,7 @@ TEST_CASE("an assignment's positions are columns of the argument") {
     CHECK(locate(second.mark).source_line == "é.ü=[x, ö]");
 }
 
-TEST_CASE("invalid assignments are refused at the wrong character") {
+TEST_CASE("invalid assignments are refused at the wrong character", "[memory]") {
     const auto error_of = [](const std::string& text) {
         const auto errors = errors_of([&] { parse_assignment(library, text); });
         INFO(text);

@@ -55,7 +55,7 @@ const fs::path cloned = SYNCLINE_SOURCE_DIR;
 
 }  // namespace
 
-TEST_CASE("every shipped file has its name, of its kind, in any folder") {
+TEST_CASE("every shipped file has its name, of its kind, in any folder", "[memory]") {
     const Somewhere somewhere;
     const std::pair<const char*, std::vector<const char*>> kinds[] = {
         {"platform", {"platforms"}},
@@ -78,7 +78,8 @@ TEST_CASE("every shipped file has its name, of its kind, in any folder") {
             }
 }
 
-TEST_CASE("a file of exactly that name takes precedence over a preset, and a preset of this folder over the clone's") {
+TEST_CASE("a file of exactly that name takes precedence over a preset, and a preset of this folder over the clone's",
+          "[memory]") {
     const Somewhere somewhere;
     CHECK(fs::equivalent(find_argument("p100-25g", {"platform"}), cloned / "platforms/p100-25g.yaml"));
     Somewhere::write("platforms/p100-25g.yaml");
@@ -91,7 +92,7 @@ TEST_CASE("a file of exactly that name takes precedence over a preset, and a pre
     CHECK(find_argument("tcp", {"device"}) == "tcp");  // reading it reports that it is a directory
 }
 
-TEST_CASE("a word with '/' or a file's suffix is a path, and so is a lone dot") {
+TEST_CASE("a word with '/' or a file's suffix is a path, and so is a lone dot", "[memory]") {
     const Somewhere somewhere;
     for (const char* path : {"./p100-25g", "p100-25g.yaml", "p100-25g.yml", "x/p100-25g", "net.graphml", ""})
         CHECK(find_argument(path, {"platform"}) == path);
@@ -99,7 +100,7 @@ TEST_CASE("a word with '/' or a file's suffix is a path, and so is a lone dot") 
     CHECK(find_argument("gpt-3.6b", {"workload"}) == "workloads/gpt-3.6b.yaml");
 }
 
-TEST_CASE("an unknown word is refused with a suggestion and the folders that were searched") {
+TEST_CASE("an unknown word is refused with a suggestion and the folders that were searched", "[memory]") {
     const Somewhere somewhere;
     const Diagnostic near = refused("p100-25", {"platform"});
     CHECK(near.message == "'p100-25' is neither a file nor a platform");
@@ -114,7 +115,7 @@ TEST_CASE("an unknown word is refused with a suggestion and the folders that wer
     CHECK(refused("mine", {"platform"}).hint == "did you mean 'mine.yaml'?");
 }
 
-TEST_CASE("an ambiguous name of two kinds is refused") {
+TEST_CASE("an ambiguous name of two kinds is refused", "[memory]") {
     const Somewhere somewhere;
     const Diagnostic both = refused("gpt-3-175b", file_kinds());
     CHECK(both.message == "'gpt-3-175b' is the name of a scenario and of a workload");
@@ -122,7 +123,7 @@ TEST_CASE("an ambiguous name of two kinds is refused") {
     CHECK(holds(both.hint, "workloads/gpt-3-175b.yaml"));
 }
 
-TEST_CASE("files can refer to presets wherever they can refer to files") {
+TEST_CASE("files can refer to presets wherever they can refer to files", "[memory]") {
     const Somewhere somewhere;
     const auto resolved = [](const std::string& text) {
         Somewhere::write("scenario.yaml", text);
@@ -144,7 +145,7 @@ TEST_CASE("files can refer to presets wherever they can refer to files") {
     CHECK(with("platform.fabric: tree-4to1") == with("platform.fabric: " + shipped + "/topologies/tree-4to1.yaml"));
 }
 
-TEST_CASE("a reference to an unknown preset is refused at its place") {
+TEST_CASE("a reference to an unknown preset is refused at its place", "[memory]") {
     const Somewhere somewhere;
     Somewhere::write("scenario.yaml", "workload: resnet-50\nplatform: p100-25\ntraining: {ranks: 4}\n");
     try {
@@ -157,7 +158,8 @@ TEST_CASE("a reference to an unknown preset is refused at its place") {
     }
 }
 
-TEST_CASE("the name of a shape means the shape, any other name a preset topology or the topology of a platform") {
+TEST_CASE("the name of a shape means the shape, any other name a preset topology or the topology of a platform",
+          "[memory]") {
     const Somewhere somewhere;
     CHECK(load_topology("fat-tree", {}, Use::fabric).spec.bandwidth_Bps.empty());  // topologies/fat-tree.yaml has some
     const TopologyQuestion tree = load_topology("tree-4to1", {}, Use::fabric);

@@ -66,7 +66,7 @@ std::string error_in(const std::string& text, const std::string& rejected = "") 
 
 }  // namespace
 
-TEST_CASE("a word or a number can replace a mapping, and an empty mapping has the defaults") {
+TEST_CASE("a word or a number can replace a mapping, and an empty mapping has the defaults", "[memory]") {
     CHECK(accepted("{}").way == 0);
     CHECK(accepted("{}").none == -1);
     CHECK(accepted("{}").height == 3);
@@ -84,7 +84,7 @@ TEST_CASE("a word or a number can replace a mapping, and an empty mapping has th
     CHECK(accepted("width: {inner: 6}\n").inner == 6);
 }
 
-TEST_CASE("a value of neither form is an error, and so are errors inside") {
+TEST_CASE("a value of neither form is an error, and so are errors inside", "[memory]") {
     CHECK(error_in("way: arond\n") == "1:6: 'way' cannot be 'arond' | did you mean 'around'?");
     CHECK(error_in("way: 7\n") == "1:6: 'way' cannot be '7' | write keys, or one of 'straight', 'around'");
     CHECK(error_in("way: [around]\n") == "1:6: 'way' cannot be a list | write keys, or one of 'straight', 'around'");
@@ -99,7 +99,7 @@ TEST_CASE("a value of neither form is an error, and so are errors inside") {
     CHECK(error_in("height: {inner: -1}\n").rfind("1:17: 'inner': '-1' is out of range", 0) == 0);
 }
 
-TEST_CASE("a path leads to the rejected value, as far as it exists") {
+TEST_CASE("a path leads to the rejected value, as far as it exists", "[memory]") {
     const std::string text = "height: {inner: 6}\nitems:\n  - {name: a}\n  - {name: b}\nway: around\n";
     const std::pair<const char*, const char*> places[] = {
         {"height", "1:9"},           {"height.inner", "1:17"}, {"height.outer", "1:9"}, {"items.0.name", "3:12"},
@@ -112,7 +112,7 @@ TEST_CASE("a path leads to the rejected value, as far as it exists") {
     }
 }
 
-TEST_CASE("the schema of alternatives has both") {
+TEST_CASE("the schema of alternatives has both", "[memory]") {
     const auto schema = nlohmann::json::parse(config::schema("id", "title", [](Fields& fields) {
         Thing thing;
         describe(fields, thing);

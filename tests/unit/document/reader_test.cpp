@@ -114,7 +114,7 @@ std::string error_in(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a struct is filled from a document") {
+TEST_CASE("a struct is filled from a document", "[memory]") {
     const Outer outer = accepted(
         "title: 5\nflag: true\nranks: 8\nkernel: [3, 0]\nsize: 1 MiB\ncycle: 5 ms\nspeed: 8 Gbps\ncolor: blue\n"
         "inner: {name: a, count: 2}\nitems: [{name: b}, {name: c}]\nnamed: {v1.5: {name: d}, w: {name: e}}\n");
@@ -131,7 +131,7 @@ TEST_CASE("a struct is filled from a document") {
     CHECK(outer.names == std::vector<std::string>{"v1.5", "w"});
 }
 
-TEST_CASE("omitted keys keep their defaults") {
+TEST_CASE("omitted keys keep their defaults", "[memory]") {
     const Outer outer = accepted("{}");
     CHECK(outer.title == "untitled");
     CHECK(outer.ranks == 4);
@@ -139,7 +139,7 @@ TEST_CASE("omitted keys keep their defaults") {
     CHECK_FALSE(outer.inner_given);
 }
 
-TEST_CASE("a word can replace a value, or an absent section") {
+TEST_CASE("a word can replace a value, or an absent section", "[memory]") {
     const Outer outer = accepted("cycle: none\nspeed: unlimited\ninner: off\n");
     CHECK(outer.cycle == 0);
     CHECK(outer.speed == 1e300);
@@ -148,11 +148,11 @@ TEST_CASE("a word can replace a value, or an absent section") {
     CHECK(error_in("speed: fast\n").ends_with(", or 'unlimited'"));
 }
 
-TEST_CASE("one number can replace a list of equal ones") {
+TEST_CASE("one number can replace a list of equal ones", "[memory]") {
     CHECK(accepted("kernel: 3").kernel == std::vector<std::int64_t>{3, 3});
 }
 
-TEST_CASE("whole numbers are plain digits") {
+TEST_CASE("whole numbers are plain digits", "[memory]") {
     CHECK(error_in("ranks: 010") == "1:8: 'ranks': '010' has a leading zero | write 10");
     CHECK(error_in("ranks: -03") == "1:8: 'ranks': '-03' has a leading zero | write -3");
     CHECK(error_in("ranks: 00") == "1:8: 'ranks': '00' has a leading zero | write 0");
@@ -169,7 +169,7 @@ TEST_CASE("whole numbers are plain digits") {
     CHECK(error_in("ranks: {}") == "1:8: 'ranks' is a mapping, not a whole number");
 }
 
-TEST_CASE("whole numbers have a range") {
+TEST_CASE("whole numbers have a range", "[memory]") {
     CHECK(error_in("ranks: 0") == "1:8: 'ranks': '0' is out of range | at least 1");
     CHECK(error_in("inner: {name: a, count: 11}").ends_with("is out of range | from 1 to 10"));
     CHECK(accepted("ranks: 9223372036854775807").ranks == std::numeric_limits<std::int64_t>::max());
@@ -177,7 +177,7 @@ TEST_CASE("whole numbers have a range") {
         CHECK(error_in(std::string("ranks: ") + text).find("is out of range") != std::string::npos);
 }
 
-TEST_CASE("lists of numbers have a length") {
+TEST_CASE("lists of numbers have a length", "[memory]") {
     CHECK(error_in("kernel: [1]") == "1:9: 'kernel' has 1 numbers, not 2");
     CHECK(error_in("kernel: [1, x]").starts_with("1:13: 'kernel': 'x' is not a whole number"));
     CHECK(error_in("kernel: -1") == "1:9: 'kernel': '-1' is out of range | at least 0");
@@ -185,7 +185,7 @@ TEST_CASE("lists of numbers have a length") {
     CHECK(error_in("kernel: {}").starts_with("1:9: 'kernel': a mapping is not a whole number"));
 }
 
-TEST_CASE("lists of any length are not empty, and every item is checked") {
+TEST_CASE("lists of any length are not empty, and every item is checked", "[memory]") {
     CHECK(accepted("counts: [3, 1, 9]").counts == std::vector<std::int64_t>{3, 1, 9});
     CHECK(error_in("counts: [1, 0]") == "1:13: 'counts': '0' is out of range | from 1 to 9");
     CHECK(error_in("counts: []") == "1:9: 'counts' has no items");
@@ -196,7 +196,7 @@ TEST_CASE("lists of any length are not empty, and every item is checked") {
     CHECK(error_in("words: a") == "1:8: 'words' is 'a', not a list of texts");
 }
 
-TEST_CASE("a key may take one quantity or a list") {
+TEST_CASE("a key may take one quantity or a list", "[memory]") {
     CHECK(accepted("{}").delays == std::vector<double>{0.5});
     CHECK(accepted("delays: 2 s").delays == std::vector<double>{2});
     CHECK(accepted("delays: none").delays == std::vector<double>{0});
@@ -208,7 +208,7 @@ TEST_CASE("a key may take one quantity or a list") {
     CHECK(error_in("delays: {}") == "1:9: 'delays' is a mapping, not a number with a unit");
 }
 
-TEST_CASE("a file is read relative to the text that names it") {
+TEST_CASE("a file is read relative to the text that names it", "[memory]") {
     const Node node = library.parse("t", "file: ../workloads/schema.json", SYNCLINE_SOURCE_DIR "/platforms");
     std::vector<Diagnostic> errors;
     Outer outer;
@@ -222,7 +222,7 @@ TEST_CASE("a file is read relative to the text that names it") {
     CHECK(error_in("file: [a]") == "1:7: 'file' is a list, not the name of a file");
 }
 
-TEST_CASE("a flag is true or false") {
+TEST_CASE("a flag is true or false", "[memory]") {
     for (const char* text : {"yes", "True", "1", "on", "'true'", "TRUE"}) {
         INFO(text);
         CHECK(error_in(std::string("flag: ") + text).find("not true or false") != std::string::npos);
@@ -230,13 +230,13 @@ TEST_CASE("a flag is true or false") {
     CHECK_FALSE(accepted("flag: false").flag);
 }
 
-TEST_CASE("a text is not empty") {
+TEST_CASE("a text is not empty", "[memory]") {
     CHECK(error_in("title: ''") == "1:8: 'title' is empty");
     CHECK(error_in("title: [a]") == "1:8: 'title' is a list, not a text");
     CHECK(accepted("title: 'null'").title == "null");
 }
 
-TEST_CASE("a quantity is above zero, or at least zero") {
+TEST_CASE("a quantity is above zero, or at least zero", "[memory]") {
     CHECK(error_in("size: 0 B") == "1:7: 'size' is 0 B, but must be above zero");
     CHECK(error_in("size: -1 MB") == "1:7: 'size' is -1 MB, but must be above zero");
     CHECK(error_in("cycle: -1 s") == "1:8: 'cycle' is -1 s, but must not be negative");
@@ -245,19 +245,19 @@ TEST_CASE("a quantity is above zero, or at least zero") {
     CHECK(error_in("size: [1 MB]") == "1:7: 'size' is a list, not a number with a unit");
 }
 
-TEST_CASE("a choice is one of its words") {
+TEST_CASE("a choice is one of its words", "[memory]") {
     CHECK(error_in("color: gren") == "1:8: 'color' cannot be 'gren' | did you mean 'green'?");
     CHECK(error_in("color: Red") == "1:8: 'color' cannot be 'Red' | did you mean 'red'?");
     CHECK(error_in("color: 1") == "1:8: 'color' cannot be '1' | write one of 'red', 'green', 'blue'");
 }
 
-TEST_CASE("unknown keys are refused with a suggestion") {
+TEST_CASE("unknown keys are refused with a suggestion", "[memory]") {
     CHECK(error_in("a: 1\n").starts_with("1:1: unknown key 'a' | write one of 'title', 'flag', "));
     CHECK(error_in("rnks: 32\n") == "1:1: unknown key 'rnks' | did you mean 'ranks'?");
     CHECK(error_in("inner: {name: a, cout: 1}").starts_with("1:18: unknown key 'cout' | did you mean 'count'?"));
 }
 
-TEST_CASE("missing keys are named together, except misspelt ones") {
+TEST_CASE("missing keys are named together, except misspelt ones", "[memory]") {
     std::vector<Diagnostic> errors;
     const auto body = [](Fields& fields) {
         std::int64_t number = 0;
@@ -274,13 +274,13 @@ TEST_CASE("missing keys are named together, except misspelt ones") {
     CHECK(error_in("named: {x: {count: 1}}") == "1:12: missing key 'name' in x");
 }
 
-TEST_CASE("a key without a value is an error") {
+TEST_CASE("a key without a value is an error", "[memory]") {
     CHECK(error_in("ranks:\n") == "1:1: 'ranks' has no value | remove the key to use its default");
     CHECK(error_in("inner: {name: }\n") == "1:9: 'name' has no value");
     CHECK(error_in("inner: ~\n").starts_with("1:1: 'inner' has no value"));
 }
 
-TEST_CASE("another type in place of a mapping or a list is named") {
+TEST_CASE("another type in place of a mapping or a list is named", "[memory]") {
     CHECK(error_in("inner: 5") == "1:8: 'inner' is '5', not a mapping | write keys, or the name of a file");
     CHECK(error_in("inner: [1]").starts_with("1:8: 'inner' is a list, not a mapping"));
     CHECK(error_in("items: {}") == "1:8: 'items' is a mapping, not a list");
@@ -293,7 +293,7 @@ TEST_CASE("another type in place of a mapping or a list is named") {
     CHECK(error_in("word") == "1:1: thing is 'word', not a mapping");
 }
 
-TEST_CASE("all errors are found, each once") {
+TEST_CASE("all errors are found, each once", "[memory]") {
     const std::string text = "ranks: 0\nkernel: [x, y]\ninner: {cout: x}\ncolour: red\nitems: [{name: ''}, {}]\n";
     const Outcome outcome = read_text(text);
     CHECK(outcome.errors.size() == 8);
@@ -308,7 +308,7 @@ TEST_CASE("all errors are found, each once") {
     CHECK(again.items.empty());
 }
 
-TEST_CASE("two arguments with the same error are two errors") {
+TEST_CASE("two arguments with the same error are two errors", "[memory]") {
     std::vector<Diagnostic> errors;
     for (const char* text : {"a=x", "b=x", "b=x"}) {
         const Node node = library.parse("--set", text, "", 2);
@@ -322,13 +322,13 @@ TEST_CASE("two arguments with the same error are two errors") {
     CHECK(errors.size() == 2);
 }
 
-TEST_CASE("the list of errors is limited") {
+TEST_CASE("the list of errors is limited", "[memory]") {
     std::string text;
     for (int i = 0; i < 9'000; ++i) text += fmt::format("key{}: 1\n", i);
     CHECK(read_text(text).errors.size() == 50);
 }
 
-TEST_CASE("a check over several fields rejects a key, or the mapping that lacks it") {
+TEST_CASE("a check over several fields rejects a key, or the mapping that lacks it", "[memory]") {
     std::vector<Diagnostic> errors;
     const auto body = [](Fields& fields) {
         std::int64_t number = 0;
@@ -348,7 +348,7 @@ TEST_CASE("a check over several fields rejects a key, or the mapping that lacks 
     CHECK(errors[1].where.column == 1);
 }
 
-TEST_CASE("a mapping is valid if everything in it is") {
+TEST_CASE("a mapping is valid if everything in it is", "[memory]") {
     std::vector<Diagnostic> errors;
     read(
         library.parse("t", "{inner: {count: x}, other: {count: 1}}", "."), "thing",
@@ -367,7 +367,7 @@ TEST_CASE("a mapping is valid if everything in it is") {
     CHECK(errors.size() == 1);
 }
 
-TEST_CASE("a table without fields accepts any keys") {
+TEST_CASE("a table without fields accepts any keys", "[memory]") {
     std::vector<Diagnostic> errors;
     read(
         library.parse("t", "v: {a: {b: 1}}", "."), "thing",
@@ -378,7 +378,7 @@ TEST_CASE("a table without fields accepts any keys") {
     CHECK(errors.empty());
 }
 
-TEST_CASE("the schema describes what the reader accepts") {
+TEST_CASE("the schema describes what the reader accepts", "[memory]") {
     Outer outer;
     const std::string text =
         schema("https://example.org/thing.json", "Thing", [&](Fields& fields) { describe(fields, outer); });
@@ -426,7 +426,7 @@ TEST_CASE("the schema describes what the reader accepts") {
     CHECK(keys["named"]["additionalProperties"]["properties"].contains("name"));
 }
 
-TEST_CASE("the schema's patterns accept the quantities that are read") {
+TEST_CASE("the schema's patterns accept the quantities that are read", "[memory]") {
     for (const Dimension dimension :
          {Dimension::bytes, Dimension::seconds, Dimension::bandwidth, Dimension::flops, Dimension::rate}) {
         double value = 1;

@@ -44,7 +44,7 @@ std::vector<Diagnostic> errors_in(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a pair of escapes is one character, as in JSON") {
+TEST_CASE("a pair of escapes is one character, as in JSON", "[memory]") {
     const std::string smile = "\xf0\x9f\x98\x80", clef = "\xf0\x9d\x84\x9e";  // U+1F600, U+1D11E
     CHECK(outline(R"({"name": "\ud83d\ude00", "b": 1})") == "{name@1:2: " + smile + "@1:10, b@1:26: 1@1:31}@1:1");
     CHECK(outline(R"({"\uD834\uDD1E": ["a\uD834\udd1eb\ud83d\uDE00", 2]})") ==
@@ -63,7 +63,7 @@ TEST_CASE("a pair of escapes is one character, as in JSON") {
     CHECK(outline(R"("\u00e9\U0001F600")") == "\xc3\xa9" + smile + "@1:1");
 }
 
-TEST_CASE("half of a pair is an error at its place, and errors after a pair are at theirs") {
+TEST_CASE("half of a pair is an error at its place, and errors after a pair are at theirs", "[memory]") {
     for (const auto& [text, column] : std::vector<std::pair<std::string, int>>{{R"({"a": "\ud83d"})", 8},
                                                                                {R"({"a": "x\ude00\ud83d"})", 9},
                                                                                {R"({"a": "\ud83d\ud83d\ude00"})", 8},

@@ -40,7 +40,7 @@ struct Landscape {
 
 }  // namespace
 
-TEST_CASE("rungs halve and spend exactly the budget, for every budget") {
+TEST_CASE("rungs halve and spend exactly the budget, for every budget", "[memory]") {
     CHECK(rung_sizes(100, 1, 30) == std::vector<std::size_t>{30});
     CHECK(rung_sizes(100, 2, 30) == std::vector<std::size_t>{20, 10});
     CHECK(rung_sizes(100, 3, 70) == std::vector<std::size_t>{40, 20, 10});
@@ -62,7 +62,7 @@ TEST_CASE("rungs halve and spend exactly the budget, for every budget") {
     for (const std::size_t size : rung_sizes(5, 3, 100)) CHECK(size <= 5);
 }
 
-TEST_CASE("a cheap setting with the same ranking loses nothing") {
+TEST_CASE("a cheap setting with the same ranking loses nothing", "[memory]") {
     constexpr std::size_t points = 97;
     const auto cost = [](std::size_t point) { return std::cos(37.0 * static_cast<double>(point)); };
     const auto before = [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); };
@@ -83,7 +83,7 @@ TEST_CASE("a cheap setting with the same ranking loses nothing") {
     }
 }
 
-TEST_CASE("a candidate that a cheap setting misjudges by less than half of the field is still found") {
+TEST_CASE("a candidate that a cheap setting misjudges by less than half of the field is still found", "[memory]") {
     // The best point, 7, looks like the fourth of sixteen at the cheapest setting, and like the second at the next.
     Landscape land{[](std::size_t rung, std::size_t point) {
         const double seen[] = {3.5, 1.5, -1};
@@ -93,7 +93,7 @@ TEST_CASE("a candidate that a cheap setting misjudges by less than half of the f
     CHECK(land.search(numbers(16), {16, 4, 2}).front() == 0);
 }
 
-TEST_CASE("a draw takes every value of every axis equally often") {
+TEST_CASE("a draw takes every value of every axis equally often", "[memory]") {
     const auto points = factorial({2, 3, 4});
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
         const auto order = spread_draw(points, points.size(), seed);
@@ -113,7 +113,7 @@ TEST_CASE("a draw takes every value of every axis equally often") {
     }
 }
 
-TEST_CASE("a draw depends only on its seed") {
+TEST_CASE("a draw depends only on its seed", "[memory]") {
     const auto points = factorial({5, 5, 5});
     CHECK(spread_draw(points, 20, 1) == spread_draw(points, 20, 1));
     CHECK(spread_draw(points, 20, 1) != spread_draw(points, 20, 2));

@@ -29,7 +29,7 @@ using Point = std::vector<double>;
 
 }  // namespace
 
-TEST_CASE("for a sum, each axis has the share of its own variance, and shares add up to 1") {
+TEST_CASE("for a sum, each axis has the share of its own variance, and shares add up to 1", "[memory]") {
     // The variances of 0, 1 and of 0, 3, 6 are 1/4 and 6; that of the third axis is zero.
     const auto all = effects(factorial({2, 3, 4}), [](const Point& p) { return 100 + p[0] + 3.0 * p[1]; });
     CHECK(all[0].share == Approx(0.25 / 6.25));
@@ -39,7 +39,7 @@ TEST_CASE("for a sum, each axis has the share of its own variance, and shares ad
     CHECK(all[1].means[2] == Approx(106.5));
 }
 
-TEST_CASE("for a product, a part of the variance belongs to the combination alone") {
+TEST_CASE("for a product, a part of the variance belongs to the combination alone", "[memory]") {
     // On {-1, 1}² no axis has a share of its own; on {1, 2}² f = 1, 2, 2, 4 has the variance 19/16, and the means by
     // value, 1.5 and 3, have 9/16.
     const auto none = effects(factorial({2, 2}), [](const Point& p) { return p[0] == p[1] ? 1.0 : -1.0; });
@@ -50,7 +50,7 @@ TEST_CASE("for a product, a part of the variance belongs to the combination alon
     CHECK(some[1].share == Approx(9.0 / 19));
 }
 
-TEST_CASE("a constant objective gives no axis a share") {
+TEST_CASE("a constant objective gives no axis a share", "[memory]") {
     const auto all = effects(factorial({3, 5}), [](const Point&) { return 0.1; });
     for (const MainEffect& effect : all) {
         CHECK(effect.share == 0);
@@ -60,7 +60,7 @@ TEST_CASE("a constant objective gives no axis a share") {
     CHECK(main_effect({0}, {7}).share == 0);
 }
 
-TEST_CASE("values count as often as they have points") {
+TEST_CASE("values count as often as they have points", "[memory]") {
     // 0 once and 4 three times have mean 3 and variance 3, all of it between the values; with equal weights it would be
     // 4.
     CHECK(main_effect({0, 1, 1, 1}, {0, 4, 4, 4}).share == Approx(1));
@@ -74,14 +74,15 @@ TEST_CASE("values count as often as they have points") {
     CHECK(gap.share == Approx(6.0 / 8));
 }
 
-TEST_CASE("shares depend on neither the zero nor the unit") {
+TEST_CASE("shares depend on neither the zero nor the unit", "[memory]") {
     const auto near = effects(factorial({3, 4}), [](const Point& p) { return std::sqrt(p[0]) + 0.3 * p[0] * p[1]; });
     const auto far =
         effects(factorial({3, 4}), [](const Point& p) { return 1e6 + 1e-3 * (std::sqrt(p[0]) + 0.3 * p[0] * p[1]); });
     for (std::size_t axis = 0; axis < 2; ++axis) CHECK(far[axis].share == Approx(near[axis].share).epsilon(1e-6));
 }
 
-TEST_CASE("axes of a full factorial are not associated, and an axis that determines another is fully associated") {
+TEST_CASE("axes of a full factorial are not associated, and an axis that determines another is fully associated",
+          "[memory]") {
     const auto columns = [](const std::vector<std::vector<std::size_t>>& points) {
         std::vector<std::vector<std::size_t>> result(points.front().size());
         for (const auto& point : points)

@@ -5,7 +5,7 @@
 using namespace syncline;
 using namespace syncline::batch;
 
-TEST_CASE("rates are maximised and others minimised, unless a prefix says otherwise") {
+TEST_CASE("rates are maximised and others minimised, unless a prefix says otherwise", "[memory]") {
     const auto read = [](const std::string& text) { return parse_objective({text, {}}); };
     for (const char* large : {"throughput", "throughput_samples_per_s", "scaling_efficiency", "bus_bandwidth_Bps",
                               "algorithm_bandwidth", "tokens_per_s", "tflops_per_device", "model_flops_utilisation",
@@ -19,7 +19,7 @@ TEST_CASE("rates are maximised and others minimised, unless a prefix says otherw
     for (const char* nothing : {"", "  ", "max:", "min: "}) CHECK_THROWS_AS(read(nothing), ConfigError);
 }
 
-TEST_CASE("better follows the objective's direction") {
+TEST_CASE("better follows the objective's direction", "[memory]") {
     Objective objective;
     CHECK(better(objective, 1, 2));
     CHECK_FALSE(better(objective, 2, 2));

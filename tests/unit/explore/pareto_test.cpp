@@ -26,7 +26,7 @@ std::vector<std::size_t> by_definition(const std::vector<Offer>& offers) {
 
 }  // namespace
 
-TEST_CASE("the front has the plans that no other plan beats in time and cost") {
+TEST_CASE("the front has the plans that no other plan beats in time and cost", "[memory]") {
     CHECK(pareto_front({}).empty());
     CHECK(pareto_front({{1, 1}}) == std::vector<std::size_t>{0});
     // The points are slow and cheap, fast and expensive, in between; slower and more expensive than that; as fast as
@@ -37,7 +37,7 @@ TEST_CASE("the front has the plans that no other plan beats in time and cost") {
     CHECK(pareto_front({{1, 0}, {2, 0}, {0, 0}, {0, 0}}) == std::vector<std::size_t>{2, 3});
 }
 
-TEST_CASE("the front equals the definition, sorted by time, with many ties and with none") {
+TEST_CASE("the front equals the definition, sorted by time, with many ties and with none", "[memory]") {
     std::mt19937 random(1);
     for (const unsigned kinds : {1u, 3u, 10u, 100000u}) {
         for (std::size_t count = 1; count <= 60; ++count) {

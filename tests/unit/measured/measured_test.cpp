@@ -84,7 +84,7 @@ const std::string second_row = "        - {at: [4], value: 2}\n";
 
 }  // namespace
 
-TEST_CASE("measured: rows, series and parameters are read from the file") {
+TEST_CASE("measured: rows, series and parameters are read from the file", "[memory]") {
     const MeasuredScenario scenario =
         read(changed(good, "field: completion_time_s", "noise: 5 %\n  unit: ms\n  field: completion_time_s"));
     CHECK(scenario.name() == "test");
@@ -102,7 +102,7 @@ TEST_CASE("measured: rows, series and parameters are read from the file") {
     CHECK(all.parameters[0].text(2.5) == "2.5 GBps");
 }
 
-TEST_CASE("measured: a row's scenario has its settings and the values of parameters") {
+TEST_CASE("measured: a row's scenario has its settings and the values of parameters", "[memory]") {
     const MeasuredScenario scenario = read(good);
     const auto variant = [&](std::size_t row, std::optional<double> value) {
         const auto resolved = scenario.resolved(scenario.measurements().rows[row], {value});
@@ -113,7 +113,7 @@ TEST_CASE("measured: a row's scenario has its settings and the values of paramet
     CHECK(variant(0, 7.5).cluster.fabric.topology.bandwidth_Bps.front() == Approx(7.5e9));
 }
 
-TEST_CASE("measured: --set changes rows, and the measurements themselves") {
+TEST_CASE("measured: --set changes rows, and the measurements themselves", "[memory]") {
     const MeasuredScenario rows = read(good, "", {.scenario = "", .assignments = {"collective.bytes=2 MB"}});
     const auto text = rows.resolved(rows.measurements().rows[0], {{}}).text();
     CHECK(config::load_resolved(text, "test", {}).collective->bytes == 2'000'000);
@@ -121,7 +121,7 @@ TEST_CASE("measured: --set changes rows, and the measurements themselves") {
           "others");
 }
 
-TEST_CASE("measured: --set gives no value to a parameter") {
+TEST_CASE("measured: --set gives no value to a parameter", "[memory]") {
     const auto errors = [](const std::string& assignment) {
         return errors_of([&] { read(good, "", {.scenario = "", .assignments = {assignment}}); });
     };
@@ -133,7 +133,7 @@ TEST_CASE("measured: --set gives no value to a parameter") {
     CHECK(errors("platform.fabric.latency=3 us").empty());
 }
 
-TEST_CASE("measured: a file may have exchanges alone and trainings, each with its own fields") {
+TEST_CASE("measured: a file may have exchanges alone and trainings, each with its own fields", "[memory]") {
     const auto text = [](const std::string& of_exchange, const std::string& of_training) {
         return "platform: " + p100 +
                "\nvariants:\n"
@@ -155,7 +155,7 @@ TEST_CASE("measured: a file may have exchanges alone and trainings, each with it
                                    "9:32: results have no field 'bus_bandwidth_Bps'"});
 }
 
-TEST_CASE("measured: fields that results do not have are refused") {
+TEST_CASE("measured: fields that results do not have are refused", "[memory]") {
     const MeasuredScenario scenario = read(changed(good, "completion_time_s", "throughput_samples_per_s"));
     CHECK(errors_of([&] { validation::require_fields(scenario); }) ==
           std::vector<std::string>{"5:10: results have no field 'throughput_samples_per_s'"});
@@ -171,7 +171,7 @@ TEST_CASE("measured: fields that results do not have are refused") {
           std::vector<std::string>{"5:10: results have no field 'completion_time'"});
 }
 
-TEST_CASE("measured: published files may fit one parameter to each of the first two rows") {
+TEST_CASE("measured: published files may fit one parameter to each of the first two rows", "[memory]") {
     const auto errors = [](const std::string& text) {
         const MeasuredScenario scenario = read(text);
         return errors_of([&] { validation::require_few_parameters(scenario); });
@@ -190,7 +190,7 @@ TEST_CASE("measured: published files may fit one parameter to each of the first 
     CHECK(errors(changed(two, parameter, parameter + changed(latency, "base 2", "base 4"))).empty());
 }
 
-TEST_CASE("measured: a table in CSV equals the key") {
+TEST_CASE("measured: a table in CSV equals the key", "[memory]") {
     const std::string scenario = "platform: " + p100 + R"(
 collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}
 variants: {ring: {}, "a, b": {collective.algorithm: direct}}
@@ -216,7 +216,7 @@ variants: {ring: {}, "a, b": {collective.algorithm: direct}}
     CHECK(all.parameters[0].most == 20);
 }
 
-TEST_CASE("measured: errors in a table or a range are reported at their place") {
+TEST_CASE("measured: errors in a table or a range are reported at their place", "[memory]") {
     const auto errors = [](const std::string& table, const std::string& fit) {
         return errors_of([&] { read(good, table, {.scenario = "", .measured = "m.csv", .fits = {fit}}); });
     };

@@ -135,7 +135,7 @@ TEST_CASE("flows share links as progressive filling says, whenever they start") 
     }
 }
 
-TEST_CASE("a flow that ends gives its share to the others on its bottleneck, and only to those") {
+TEST_CASE("a flow that ends gives its share to the others on its bottleneck, and only to those", "[memory]") {
     // Two links of 1 GB/s: flow 0 is on both, flow 1 on the first and flow 2 on the second, with a bound of 0.2 GB/s.
     Flows flows({1e9, 1e9});
     const std::vector<std::uint32_t> both{0, 1}, first{0}, second{1};
@@ -154,7 +154,7 @@ TEST_CASE("a flow that ends gives its share to the others on its bottleneck, and
     CHECK(flows.next_end_s(4e-3) == Approx(5e-3).epsilon(1e-12));
 }
 
-TEST_CASE("a bundle of many flows takes as long as many bundles of one") {
+TEST_CASE("a bundle of many flows takes as long as many bundles of one", "[memory]") {
     const std::vector<std::uint32_t> route{0, 1};
     Flows bundled({1e9, 3e9}), single({1e9, 3e9});
     const Flows::Bundle bundle = bundled.add_bundle(route, unbounded);

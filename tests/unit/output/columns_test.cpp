@@ -36,7 +36,7 @@ std::vector<Column> columns() {
 
 }  // namespace
 
-TEST_CASE("columns: those that say nothing are left out, and what all rows share is told once") {
+TEST_CASE("columns: those that say nothing are left out, and what all rows share is told once", "[memory]") {
     const Table table(columns(), {});
     CHECK(table.text() == "variant  time  closed form\nring      1 s            -\ntree      1 s          2 s\n");
     CHECK(table.alike() == "ranks 32");
@@ -46,7 +46,7 @@ TEST_CASE("columns: those that say nothing are left out, and what all rows share
     CHECK(Table(single, {}).list() == "variant  ring\nranks    32\ntime     1 s\n");
 }
 
-TEST_CASE("columns: any can be chosen by heading or by field, with the unit or without") {
+TEST_CASE("columns: any can be chosen by heading or by field, with the unit or without", "[memory]") {
     for (const char* name : {"idle", "idle_time_s", "idle_time", "Idle Time"}) {
         CAPTURE(name);
         require_columns(columns(), {name});
@@ -57,7 +57,7 @@ TEST_CASE("columns: any can be chosen by heading or by field, with the unit or w
     CHECK_THROWS_AS(require_columns(columns(), {"time", ""}), std::invalid_argument);
 }
 
-TEST_CASE("columns: tables are as wide as their layout, and no cell is cut or lost") {
+TEST_CASE("columns: tables are as wide as their layout, and no cell is cut or lost", "[memory]") {
     std::vector<Row> rows{{"name of the row", "number", "another number", "a further number", "remark"}};
     for (int row = 0; row < 3; ++row)
         rows.push_back({"row-" + std::to_string(row), "1234567", "2345678", "3456789",
@@ -74,7 +74,7 @@ TEST_CASE("columns: tables are as wide as their layout, and no cell is cut or lo
     CHECK(widest(wide) > 132);
 }
 
-TEST_CASE("columns: stacked tables repeat the first column, or number rows that it does not name") {
+TEST_CASE("columns: stacked tables repeat the first column, or number rows that it does not name", "[memory]") {
     std::vector<Column> all{{"name"}};
     for (const char* heading : {"first", "second", "third"}) all.push_back({heading});
     for (const char* name : {"a", "b"}) add_row(all, {name, "1111111111", "2222222222", "3333333333"});
@@ -89,7 +89,7 @@ TEST_CASE("columns: stacked tables repeat the first column, or number rows that 
     CHECK(heads() == "row  name       first\nrow      second       third\n");
 }
 
-TEST_CASE("columns: a group of columns is not divided if a table of its own has room for it") {
+TEST_CASE("columns: a group of columns is not divided if a table of its own has room for it", "[memory]") {
     std::vector<Column> all{{"name"}, {"one"}, {"more"}, {"two"}, {"three"}};
     all[3].begins = true;
     add_row(all, {"a", "1", "1", "2222222222", "3333333333"});
@@ -98,7 +98,7 @@ TEST_CASE("columns: a group of columns is not divided if a table of its own has 
     CHECK(lines.at(3) == "name         two       three");
 }
 
-TEST_CASE("columns: lines are broken after spaces, else after punctuation, else anywhere") {
+TEST_CASE("columns: lines are broken after spaces, else after punctuation, else anywhere", "[memory]") {
     using Lines = std::vector<std::string>;
     CHECK(broken("one two three", 7) == Lines{"one two", "three"});
     CHECK(broken("one-two-three", 8) == Lines{"one-two-", "three"});
@@ -107,7 +107,7 @@ TEST_CASE("columns: lines are broken after spaces, else after punctuation, else 
     CHECK(broken("", 5) == Lines{""});
 }
 
-TEST_CASE("field cells: headings are spelled out, and have a unit only if the cells have none") {
+TEST_CASE("field cells: headings are spelled out, and have a unit only if the cells have none", "[memory]") {
     CHECK(heading_of("completion_time_s") == "completion time");
     CHECK(heading_of("bus_bandwidth_Bps") == "bus bandwidth");
     CHECK(heading_of("throughput_samples_per_s") == "throughput (samples/s)");

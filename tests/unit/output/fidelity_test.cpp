@@ -75,7 +75,7 @@ Diagnostic error_of(const Load& load, const std::string& platform, const std::st
 
 }  // namespace
 
-TEST_CASE("fidelity is a key of trainings and of exchanges alone, and message by default") {
+TEST_CASE("fidelity is a key of trainings and of exchanges alone, and message by default", "[memory]") {
     for (const auto& load : {of_training, of_exchange}) {
         CHECK(load(shipped_platform, "") == Fidelity::message);
         CHECK(load(shipped_platform, ", fidelity: message") == Fidelity::message);
@@ -84,7 +84,7 @@ TEST_CASE("fidelity is a key of trainings and of exchanges alone, and message by
     }
 }
 
-TEST_CASE("a misspelt fidelity is an error with a suggestion") {
+TEST_CASE("a misspelt fidelity is an error with a suggestion", "[memory]") {
     for (const auto& load : {of_training, of_exchange}) {
         const Diagnostic value = error_of(load, shipped_platform, ", fidelity: fold");
         CHECK(value.message == "'fidelity' cannot be 'fold'");
@@ -93,7 +93,7 @@ TEST_CASE("a misspelt fidelity is an error with a suggestion") {
     }
 }
 
-TEST_CASE("on a platform of SimGrid's format nothing can be folded") {
+TEST_CASE("on a platform of SimGrid's format nothing can be folded", "[memory]") {
     for (const auto& load : {of_training, of_exchange}) {
         const Diagnostic error = error_of(load, native_platform, ", fidelity: folded");
         CHECK_THAT(error.message, ContainsSubstring("folding is not possible"));
@@ -104,7 +104,7 @@ TEST_CASE("on a platform of SimGrid's format nothing can be folded") {
     }
 }
 
-TEST_CASE("a plan's fidelity is used unless something prevents it") {
+TEST_CASE("a plan's fidelity is used unless something prevents it", "[memory]") {
     const TaskGraph few = ring_of(4), many = ring_of(708);  // 708 * 707 * 2 = 1,001,112
     Cluster plain, native;
     native.native.emplace();
@@ -123,7 +123,7 @@ TEST_CASE("a plan's fidelity is used unless something prevents it") {
     CHECK_FALSE(choose_fidelity(Fidelity::automatic, plain, few).folds);
 }
 
-TEST_CASE("results say what was folded if the plan asks for folding") {
+TEST_CASE("results say what was folded if the plan asks for folding", "[memory]") {
     Folded folded{{Fidelity::automatic, true, "4198400 messages are more than 1000000"}, 4096, 4194304, 12e-9, 0};
     CHECK(text::folded(folded) ==
           "folded: 4194304 of 4198400 messages; error at most 12 ns (fidelity: auto, "

@@ -89,7 +89,8 @@ Report report() {
 
 }  // namespace
 
-TEST_CASE("fields: each has a description, a unit that its name and value fit, and a column of its own", "[fields]") {
+TEST_CASE("fields: each has a description, a unit that its name and value fit, and a column of its own",
+          "[fields][memory]") {
     check_table(Memory{});
     check_table(report().results.front());
     check_table(CollectiveResult{});
@@ -100,7 +101,7 @@ TEST_CASE("fields: each has a description, a unit that its name and value fit, a
     for (const auto& [column, name] : csv_names<SweepPoint>()) CHECK(columns.insert(column).second);
 }
 
-TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
+TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]") {
     std::vector<std::string> names;
     Report whole = report();
     whole.results.front().repeated = Spread{2, 1, 1, 1, 1};
@@ -161,7 +162,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
     CHECK(names == names_in_json<SweepPoint>());
 }
 
-TEST_CASE("fields: columns of CSV keep their order", "[fields]") {
+TEST_CASE("fields: columns of CSV keep their order", "[fields][memory]") {
     CHECK(head(to_csv(report())) ==
           "variant,workload,ranks,iteration_time_s,compute_time_s,communication_time_s,exposed_communication_time_s,"
           "throughput_samples_per_s,scaling_efficiency,messages,bytes_sent,most_bytes_sent_by_rank,gradient_bytes,"
@@ -195,7 +196,7 @@ TEST_CASE("fields: columns of CSV keep their order", "[fields]") {
     CHECK(head(to_csv(SweepReport{})) == "variant," + sweep);
 }
 
-TEST_CASE("fields: a value is the same in CSV, a list is one text", "[fields]") {
+TEST_CASE("fields: a value is the same in CSV, a list is one text", "[fields][memory]") {
     const CsvCells names = csv_names<Result>(), values = csv_values(report().results.front());
     const auto value = [&](const std::string& name) {
         for (const auto& [column, each] : names)
@@ -211,7 +212,7 @@ TEST_CASE("fields: a value is the same in CSV, a list is one text", "[fields]") 
     CHECK(value("memory_total_bytes") == "0");
 }
 
-TEST_CASE("fields: units are known by name", "[fields]") {
+TEST_CASE("fields: units are known by name", "[fields][memory]") {
     CHECK(unit_of("iteration_time_s") == Unit::seconds);
     CHECK(unit_of("memory.total_bytes") == Unit::bytes);
     CHECK(unit_of("bytes") == Unit::bytes);
@@ -227,7 +228,7 @@ TEST_CASE("fields: units are known by name", "[fields]") {
         CHECK(unit_of(field.name) == field.unit);
 }
 
-TEST_CASE("fields: scenarios/results.md has the tables that `syncline schema results` prints", "[fields]") {
+TEST_CASE("fields: scenarios/results.md has the tables that `syncline schema results` prints", "[fields][memory]") {
     const std::string text = text_of(std::filesystem::path(SYNCLINE_SOURCE_DIR) / "scenarios/results.md");
     const std::string begin = "<!-- generated: syncline schema results -->\n", end = "<!-- end -->\n";
     const auto from = text.find(begin);

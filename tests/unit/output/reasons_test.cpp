@@ -6,7 +6,7 @@
 
 using syncline::Reasons;
 
-TEST_CASE("reasons that differ in numbers, units and grids are counted as one, the most frequent first") {
+TEST_CASE("reasons that differ in numbers, units and grids are counted as one, the most frequent first", "[memory]") {
     Reasons reasons;
     reasons.add("the file is wrong", "a");
     reasons.add("it needs 20.1 GiB of memory, but 'k80' has 12 GiB", "b");
@@ -27,7 +27,7 @@ TEST_CASE("reasons that differ in numbers, units and grids are counted as one, t
     CHECK(reasons.total() == 7);
 }
 
-TEST_CASE("words after a number are not taken for its unit") {
+TEST_CASE("words after a number are not taken for its unit", "[memory]") {
     Reasons reasons;
     reasons.add("3 samples");
     reasons.add("4 ranks");
@@ -37,7 +37,7 @@ TEST_CASE("words after a number are not taken for its unit") {
     CHECK(reasons.all()[0].count == 6);
 }
 
-TEST_CASE("errors with carets at different columns are one reason") {
+TEST_CASE("errors with carets at different columns are one reason", "[memory]") {
     Reasons reasons;
     reasons.add("a.yaml:2:9: error: 8 ranks do not fit\n    ranks: [8]\n            ^\n");
     reasons.add("a.yaml:2:12: error: 16 ranks do not fit\n    ranks: [16]\n               ^\n");

@@ -11,7 +11,7 @@
 using namespace syncline;
 using namespace syncline::planning;
 
-TEST_CASE("plan axes: the choices of two ranks, counted by hand") {
+TEST_CASE("plan axes: the choices of two ranks, counted by hand", "[memory]") {
     const Model model = test::shipped_model("gpt-2");
     Plan base;
     base.ranks = 2;
@@ -36,7 +36,7 @@ TEST_CASE("plan axes: the choices of two ranks, counted by hand") {
     CHECK(listed("{data: 1, pipeline: {stages: 2, micro_batches: 4, schedule: zb-h1}}") == 1);
 }
 
-TEST_CASE("plan axes: rows have a part of every layer, and images have no sequences") {
+TEST_CASE("plan axes: rows have a part of every layer, and images have no sequences", "[memory]") {
     const auto most = [](const Model& model, std::int64_t ranks) {
         std::int64_t rows = 0;
         bool sequence = false;

@@ -45,7 +45,7 @@ double both_passes_s(Device device, const std::string& kernel, double sequences,
 
 }  // namespace
 
-TEST_CASE("attention: the rate is that of the measured point, and a power of the sequence between two") {
+TEST_CASE("attention: the rate is that of the measured point, and a power of the sequence between two", "[memory]") {
     const AttentionTable table({{{forward, causal, 128, 1024}, 100},
                                 {{forward, causal, 128, 4096}, 400},
                                 {{backward, causal, 128, 1024}, 50}});
@@ -57,7 +57,7 @@ TEST_CASE("attention: the rate is that of the measured point, and a power of the
     CHECK(table.rate({backward, causal, 128, 4096}) == Approx(50));
 }
 
-TEST_CASE("attention: head sizes are interpolated and may have different sequences") {
+TEST_CASE("attention: head sizes are interpolated and may have different sequences", "[memory]") {
     const AttentionTable table({{{forward, whole, 64, 1024}, 100},
                                 {{forward, whole, 256, 512}, 200},
                                 {{forward, whole, 256, 2048}, 800},
@@ -70,7 +70,8 @@ TEST_CASE("attention: head sizes are interpolated and may have different sequenc
     CHECK(table.rate({forward, whole, 512, 1024}) == Approx(400));
 }
 
-TEST_CASE("attention: a pass without one of the masks has the rate of the other one, and both passes are needed") {
+TEST_CASE("attention: a pass without one of the masks has the rate of the other one, and both passes are needed",
+          "[memory]") {
     const AttentionTable table({{{forward, causal, 128, 1024}, 100}, {{backward, whole, 128, 1024}, 50}});
     CHECK(table.rate({forward, whole, 128, 1024}) == Approx(100));
     CHECK(table.rate({backward, causal, 128, 1024}) == Approx(50));
@@ -79,7 +80,7 @@ TEST_CASE("attention: a pass without one of the masks has the rate of the other 
     CHECK_THROWS_WITH(AttentionTable({{{backward, causal, 128, 1024}, 100}}), "the forward pass has no rate");
 }
 
-TEST_CASE("attention: a head size without one of the masks has the rate of the other one") {
+TEST_CASE("attention: a head size without one of the masks has the rate of the other one", "[memory]") {
     const AttentionTable table({{{forward, causal, 128, 1024}, 100},
                                 {{backward, causal, 128, 1024}, 50},
                                 {{backward, whole, 128, 1024}, 70},
@@ -90,7 +91,7 @@ TEST_CASE("attention: a head size without one of the masks has the rate of the o
     CHECK(table.rate({forward, whole, 128, 1024}) == Approx(100));
 }
 
-TEST_CASE("attention: a layer's passes take their FLOP at the rates of its shape") {
+TEST_CASE("attention: a layer's passes take their FLOP at the rates of its shape", "[memory]") {
     Device device = shipped_device("h100-sxm");
     device.kernels->fixed_s = 0;
     device.kernels->attention = std::make_shared<const AttentionTable>(std::vector<AttentionTable::Row>{
@@ -118,7 +119,8 @@ TEST_CASE("attention: a layer's passes take their FLOP at the rates of its shape
 // NVIDIA/TransformerEngine, docs/examples/attention/attention.ipynb, H100 80GB HBM3, bf16: two sequences of 8192
 // tokens, 32 heads of 128, 4 of keys and values, causal, take 7.4875 ms forward and backward with cuDNN and 11.8879 ms
 // with FlashAttention-2. The rates are of other measurements.
-TEST_CASE("attention: Transformer Engine's times of cuDNN and FlashAttention-2 on H100 are predicted within 6 %") {
+TEST_CASE("attention: Transformer Engine's times of cuDNN and FlashAttention-2 on H100 are predicted within 6 %",
+          "[memory]") {
     const Device device = shipped_device("h100-sxm");
     const Attention shape{.positions = 8192, .width = 4096, .heads = 32, .kv_heads = 4, .causal = true};
     CHECK(both_passes_s(device, "cudnn-9.1", 2, shape) == Approx(7.4875e-3).epsilon(0.06));
@@ -128,7 +130,7 @@ TEST_CASE("attention: Transformer Engine's times of cuDNN and FlashAttention-2 o
 
 // Azure/AI-benchmarking-guide: FlashAttention-2 reaches 179.5 Tflops on A100 (head size 64) and 327.9 on H100 (128),
 // forward and backward pass together, two sequences of 8192 tokens; it does not name the mask, which is none here.
-TEST_CASE("attention: Azure's rates of FlashAttention-2 are predicted within 5 %") {
+TEST_CASE("attention: Azure's rates of FlashAttention-2 are predicted within 5 %", "[memory]") {
     const auto rate = [](const char* device, double head_size) {
         const AttentionTable table = shipped(device, "flash-attention-2");
         return 3.5 / (1 / table.rate({forward, whole, head_size, 8192}) +

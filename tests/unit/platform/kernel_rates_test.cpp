@@ -40,7 +40,7 @@ double error_of(const Device& device, const Published& row) {
 
 }  // namespace
 
-TEST_CASE("rates: a product takes whole waves of whole tiles") {
+TEST_CASE("rates: a product takes whole waves of whole tiles", "[memory]") {
     KernelRates rates = ten();
     // One tile on one multiprocessor: 2·128·128·1000 FLOP at 1e12 per second.
     const double small_s = 2.0 * 128 * 128 * 1000 / 1e12;
@@ -60,7 +60,8 @@ TEST_CASE("rates: a product takes whole waves of whole tiles") {
     CHECK(rates.tiled_s({128, 128, 1000}, 1e9) == Approx(1.005e-3));
 }
 
-TEST_CASE("rates: kernels that are no products take their bytes or their FLOP, and never less than the fixed cost") {
+TEST_CASE("rates: kernels that are no products take their bytes or their FLOP, and never less than the fixed cost",
+          "[memory]") {
     Device device;
     device.flops_per_s = 1e14;
     device.kernels = ten();
@@ -91,7 +92,8 @@ TEST_CASE("rates: kernels that are no products take their bytes or their FLOP, a
     CHECK(layer_times(model, device, 1, ComputeKind::tables)[0].forward_s == Approx(7e-6));
 }
 
-TEST_CASE("rates: a faster device has shorter products, but the same fixed cost, with and without a table") {
+TEST_CASE("rates: a faster device has shorter products, but the same fixed cost, with and without a table",
+          "[memory]") {
     for (const char* name : {"h100-sxm", "a100-sxm4-80gb"}) {
         KernelRates rates = *shipped_device(name).kernels;
         const MatrixProduct product{3000, 5000, 2000};
@@ -101,7 +103,7 @@ TEST_CASE("rates: a faster device has shorter products, but the same fixed cost,
     }
 }
 
-TEST_CASE("rates: a workload without a calibration uses the device's tables") {
+TEST_CASE("rates: a workload without a calibration uses the device's tables", "[memory]") {
     Device device = shipped_device("h100-sxm");
     CHECK(kind_used(ComputeKind::calibrated, "gpt-2", device) == ComputeKind::tables);
     CHECK(kind_used(ComputeKind::roofline, "gpt-2", device) == ComputeKind::roofline);
@@ -111,7 +113,7 @@ TEST_CASE("rates: a workload without a calibration uses the device's tables") {
     CHECK(kind_used(ComputeKind::calibrated, "gpt-2", shipped_device("a100-sxm4")) == ComputeKind::roofline);
 }
 
-TEST_CASE("rates: the device's speed divides all times of every compute model") {
+TEST_CASE("rates: the device's speed divides all times of every compute model", "[memory]") {
     const Model model = every_kind();
     Device device = shipped_device("a100-sxm4-80gb");
     device.kernels->host_launch_s = 0;  // launches_test.cpp: the host does not get faster
@@ -132,7 +134,7 @@ TEST_CASE("rates: the device's speed divides all times of every compute model") 
     }
 }
 
-TEST_CASE("rates: published products of an A100 are predicted from one rate and the tiles") {
+TEST_CASE("rates: published products of an A100 are predicted from one rate and the tiles", "[memory]") {
     const Device device = shipped_device("a100-sxm4-80gb");
     // Azure/AI-benchmarking-guide, A100 80 GB, fp16, random data; the cube of 16384 gives the device its rate.
     const Published random_data[] = {{1024, 1024, 1024, 119.4}, {2048, 2048, 2048, 221.8},   {4096, 4096, 4096, 228.0},
@@ -155,7 +157,7 @@ TEST_CASE("rates: published products of an A100 are predicted from one rate and 
     }
 }
 
-TEST_CASE("rates: tiles and waves alone predict the H100's table") {
+TEST_CASE("rates: tiles and waves alone predict the H100's table", "[memory]") {
     const Device device = shipped_device("h100-sxm");
     std::vector<double> errors;
     for (const double m : {256, 512, 1024, 2048, 4096})
@@ -176,7 +178,8 @@ TEST_CASE("rates: tiles and waves alone predict the H100's table") {
 // 11.9 ms backward, whose all-reduces are overlapped. Two all-reduces of 100.7 MB take 0.83 ms each of the forward time
 // (vTrain's measurement on eight A100), so computation takes 6.0 ms. The kernels leave out copies that change the
 // layout and gaps between kernels, so the prediction must be shorter.
-TEST_CASE("rates: the 22B layer of Korthikanti et al. takes up to an eighth longer than its predicted kernels") {
+TEST_CASE("rates: the 22B layer of Korthikanti et al. takes up to an eighth longer than its predicted kernels",
+          "[memory]") {
     Model model;
     model.name = "22b";
     model.element_bytes = 2;
@@ -209,7 +212,7 @@ TEST_CASE("rates: the 22B layer of Korthikanti et al. takes up to an eighth long
 
 // Azure/AI-benchmarking-guide, H100, FP8 with random data: cubes of 1024, 2048 and 4096 reach 274, 1011 and 1217
 // Tflops.
-TEST_CASE("rates: products of 8-bit factors on the H100 take nearly their measured times") {
+TEST_CASE("rates: products of 8-bit factors on the H100 take nearly their measured times", "[memory]") {
     const Device device = shipped_device("h100-sxm");
     for (const auto& [size, tflops] : {std::pair{1024, 274.0}, std::pair{2048, 1011.0}, std::pair{4096, 1217.0}}) {
         const double extent = size;
@@ -221,7 +224,7 @@ TEST_CASE("rates: products of 8-bit factors on the H100 take nearly their measur
     }
 }
 
-TEST_CASE("rates: 8-bit factors make products inside layers faster, and nothing else") {
+TEST_CASE("rates: 8-bit factors make products inside layers faster, and nothing else", "[memory]") {
     const Device device = shipped_device("h100-sxm");
     Model model;
     model.name = "fp8";

@@ -88,7 +88,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("node rings: a switch has as many as asked and PCIe has one") {
+TEST_CASE("node rings: a switch has as many as asked and PCIe has one", "[memory]") {
     for (const std::int64_t devices : {1, 2, 3, 8}) {
         const auto all = first(devices);
         for (const std::uint32_t most : {1U, 2U, 7U, 24U}) {
@@ -98,7 +98,7 @@ TEST_CASE("node rings: a switch has as many as asked and PCIe has one") {
     }
 }
 
-TEST_CASE("node rings: DGX-1 has four with P100 and six with V100 as NCCL has") {
+TEST_CASE("node rings: DGX-1 has four with P100 and six with V100 as NCCL has", "[memory]") {
     for (const auto& [node, count] : {std::pair{dgx1_p100(), 4U}, std::pair{dgx1_v100(), 6U}}) {
         const auto all = first(8);
         for (std::uint32_t most = 1; most <= 12; ++most) {
@@ -118,7 +118,7 @@ TEST_CASE("node rings: DGX-1 has four with P100 and six with V100 as NCCL has") 
     }
 }
 
-TEST_CASE("node rings: four V100 with two links for each pair have the six of NCCL's issue 713") {
+TEST_CASE("node rings: four V100 with two links for each pair have the six of NCCL's issue 713", "[memory]") {
     NodeDesign node = node_of(NodeLinks::mesh, 4);
     for (std::uint32_t a = 0; a < 4; ++a) {
         for (std::uint32_t b = a + 1; b < 4; ++b) node.pairs.push_back({a, b, 2});
@@ -131,7 +131,7 @@ TEST_CASE("node rings: four V100 with two links for each pair have the six of NC
     CHECK(rings.size() == 6);
 }
 
-TEST_CASE("node rings: no set of devices of a DGX-1 has more cycles than are found") {
+TEST_CASE("node rings: no set of devices of a DGX-1 has more cycles than are found", "[memory]") {
     for (const NodeDesign& node : {dgx1_p100(), dgx1_v100()}) {
         for (std::uint32_t set = 1; set < 256; ++set) {
             std::vector<std::uint32_t> devices;
@@ -178,7 +178,7 @@ TEST_CASE("node rings: links of all pairs give Walecki's number of cycles") {
     }
 }
 
-TEST_CASE("node rings: a ring of devices has its two directions and an open chain has the plain order") {
+TEST_CASE("node rings: a ring of devices has its two directions and an open chain has the plain order", "[memory]") {
     for (const std::int64_t devices : {3, 5, 8}) {
         const NodeDesign node = node_of(NodeLinks::ring, devices);
         auto reverse = first(devices);
@@ -190,7 +190,7 @@ TEST_CASE("node rings: a ring of devices has its two directions and an open chai
     }
 }
 
-TEST_CASE("node rings: an odd number of links is used in one direction more often") {
+TEST_CASE("node rings: an odd number of links is used in one direction more often", "[memory]") {
     // Three links a device: a cycle in both directions uses two; the others form no cycle of four devices.
     NodeDesign node = node_of(NodeLinks::mesh, 4);
     node.pairs = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};

@@ -41,7 +41,7 @@ constexpr double Gbps = 1e9 / 8;
 
 }  // namespace
 
-TEST_CASE("pods: nodes have the published devices, links and ports") {
+TEST_CASE("pods: nodes have the published devices, links and ports", "[memory]") {
     struct Made {
         std::string name, device;
         std::int64_t devices, ports;
@@ -73,7 +73,7 @@ TEST_CASE("pods: nodes have the published devices, links and ports") {
     }
 }
 
-TEST_CASE("pods: levels above the leaves have the bandwidth below them, or a seventh of it") {
+TEST_CASE("pods: levels above the leaves have the bandwidth below them, or a seventh of it", "[memory]") {
     struct Made {
         std::string name;
         std::int64_t ports;

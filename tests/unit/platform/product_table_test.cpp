@@ -75,7 +75,7 @@ Errors errors_of(std::vector<double> ratios) {
 
 }  // namespace
 
-TEST_CASE("products: between points the logarithm of the time is linear in those of the extents") {
+TEST_CASE("products: between points the logarithm of the time is linear in those of the extents", "[memory]") {
     // 3 s more or less in one corner changes the middle by a factor of its eighth root.
     std::vector<MeasuredProduct> rows = proportional();
     CHECK(ProductTable(rows, one).seconds({64, 64, 64}) == Approx(1));
@@ -88,7 +88,7 @@ TEST_CASE("products: between points the logarithm of the time is linear in those
     CHECK(ProductTable(rows, one).seconds({96, 64, 64}) == Approx(1.5));
 }
 
-TEST_CASE("products: outside of the grid the nearest point's time grows as the modelled time") {
+TEST_CASE("products: outside of the grid the nearest point's time grows as the modelled time", "[memory]") {
     // Modelled in proportion to k alone: 4 s at (128, 128, 64), so 16 s at k = 256, and no more for a larger m.
     const ProductTable table(proportional(), [](const MatrixProduct& product) { return product.k; });
     CHECK(table.seconds({128, 128, 512}) == Approx(8 * 4));
@@ -102,7 +102,7 @@ TEST_CASE("products: outside of the grid the nearest point's time grows as the m
     CHECK(table.seconds({64, 64, 64, 1 << 14}) == Approx(4 * table.seconds({64, 64, 64, 1 << 12})));
 }
 
-TEST_CASE("products: a measured time that is longer than that of a larger product becomes the latter") {
+TEST_CASE("products: a measured time that is longer than that of a larger product becomes the latter", "[memory]") {
     std::vector<MeasuredProduct> rows = proportional();
     rows[0] = taking(5, 64, 64, 64);
     const ProductTable table(rows, one);
@@ -112,7 +112,7 @@ TEST_CASE("products: a measured time that is longer than that of a larger produc
     CHECK(ProductTable(proportional(), one).smoothed().points == 0);
 }
 
-TEST_CASE("products: rows that are no grid are refused") {
+TEST_CASE("products: rows that are no grid are refused", "[memory]") {
     std::vector<MeasuredProduct> rows = proportional();
     rows.pop_back();
     CHECK_THROWS_WITH(ProductTable(rows, one), "the product m = 128, n = 128, k = 128, batch 1 is missing");
@@ -123,7 +123,8 @@ TEST_CASE("products: rows that are no grid are refused") {
     CHECK_THROWS_AS(ProductTable({}, one), std::invalid_argument);
 }
 
-TEST_CASE("products: shipped tables have their measured times, except those of a larger product that is faster") {
+TEST_CASE("products: shipped tables have their measured times, except those of a larger product that is faster",
+          "[memory]") {
     for (const char* name : {"h100-sxm", "b200"}) {
         const std::vector<MeasuredProduct> rows = shipped_rows(name);
         CAPTURE(name);
@@ -150,7 +151,7 @@ TEST_CASE("products: shipped tables have their measured times, except those of a
     }
 }
 
-TEST_CASE("products: no larger product takes less time") {
+TEST_CASE("products: no larger product takes less time", "[memory]") {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> exponent(0, 20), growth(0, 3);
     std::uniform_int_distribution<std::size_t> which(0, 3);
@@ -175,7 +176,7 @@ TEST_CASE("products: no larger product takes less time") {
     }
 }
 
-TEST_CASE("products: rows of a size that is left out are predicted from the sizes around it") {
+TEST_CASE("products: rows of a size that is left out are predicted from the sizes around it", "[memory]") {
     for (const char* name : {"h100-sxm", "b200"}) {
         const std::vector<MeasuredProduct> rows = shipped_rows(name);
         const Device device = shipped_device(name);

@@ -45,7 +45,7 @@ std::string zone(const std::string& routing, const std::string& content) {
 
 }  // namespace
 
-TEST_CASE("SimGrid's file: hosts, links, routes and settings of the network pass", "[simgrid-file]") {
+TEST_CASE("SimGrid's file: hosts, links, routes and settings of the network pass", "[simgrid-file][memory]") {
     const std::string text = platform(
         "<config><prop id='network/TCP-gamma' value='0'/></config>\n"
         "<zone id='z' routing='Full'><host id='a' speed='1Gf' speed_file='a.txt'><prop id='x' value='y'/></host>"
@@ -63,7 +63,7 @@ TEST_CASE("SimGrid's file: hosts, links, routes and settings of the network pass
     CHECK(std::count(file.text.begin(), file.text.end(), '\n') == 4);
 }
 
-TEST_CASE("SimGrid's file: whatever acts is refused, with its line", "[simgrid-file]") {
+TEST_CASE("SimGrid's file: whatever acts is refused, with its line", "[simgrid-file][memory]") {
     using Error = std::pair<std::string, std::string>;
     CHECK(error_of("\x7f"
                    "ELF")
@@ -86,7 +86,7 @@ TEST_CASE("SimGrid's file: whatever acts is refused, with its line", "[simgrid-f
           "in/p.xml:1:32: the entity 'x' is not allowed");
 }
 
-TEST_CASE("SimGrid's file: settings without effect here are left out, and named once", "[simgrid-file]") {
+TEST_CASE("SimGrid's file: settings without effect here are left out, and named once", "[simgrid-file][memory]") {
     const SimGridFile file = checked(
         platform("<config>\n<prop id='host/model' value='ptask_L07'/><prop id='contexts/stack-size' value='16'/>\n"
                  "<prop id='network/TCP-gamma' value='0'/><prop id='host/model' value='x'><prop id='y'/></prop>\n"
@@ -109,7 +109,7 @@ TEST_CASE("SimGrid's file: settings without effect here are left out, and named 
     CHECK_FALSE(checked(platform("<config><prop id='network/TCP-gamma' value='0'/></config>")).warning);
 }
 
-TEST_CASE("SimGrid's file: errors of traces are in the traces", "[simgrid-file]") {
+TEST_CASE("SimGrid's file: errors of traces are in the traces", "[simgrid-file][memory]") {
     const auto link = [](const std::string& trace) {
         return platform("<link id='l' bandwidth='1GBps' latency='1us' " + trace + "/>");
     };
@@ -123,7 +123,8 @@ TEST_CASE("SimGrid's file: errors of traces are in the traces", "[simgrid-file]"
           "in/t.txt:1:3: it is off from the start");
 }
 
-TEST_CASE("SimGrid's file: traces that many elements share are read once, and points are counted", "[simgrid-file]") {
+TEST_CASE("SimGrid's file: traces that many elements share are read once, and points are counted",
+          "[simgrid-file][memory]") {
     std::string links, trace;
     for (int i = 0; i < 1000; ++i)
         links += fmt::format("<link id='l{}' bandwidth='1GBps' latency='1us' bandwidth_file='t'/>", i);
@@ -135,7 +136,7 @@ TEST_CASE("SimGrid's file: traces that many elements share are read once, and po
               .first.ends_with("the traces of all links and hosts have more than 1000000 points"));
 }
 
-TEST_CASE("SimGrid's file: hosts are counted before they are built", "[simgrid-file]") {
+TEST_CASE("SimGrid's file: hosts are counted before they are built", "[simgrid-file][memory]") {
     const auto with = [](const std::string& radical) {
         return error_of(platform("<cluster id='c' prefix='n' suffix='' radical='" + radical + "'/>")).first;
     };
@@ -150,7 +151,7 @@ TEST_CASE("SimGrid's file: hosts are counted before they are built", "[simgrid-f
     CHECK(with("3-1") == "in/p.xml:4:1: radical of 'c': '3-1' is no range of numbers");
 }
 
-TEST_CASE("SimGrid's file: hosts and links of fat trees, tori and dragonflies are counted", "[simgrid-file]") {
+TEST_CASE("SimGrid's file: hosts and links of fat trees, tori and dragonflies are counted", "[simgrid-file][memory]") {
     const auto with = [](const std::string& radical, const std::string& topology, const std::string& parameters) {
         return error_of(platform("<cluster id='c' prefix='n' suffix='' radical='" + radical +
                                  "' speed='1Gf' bw='1GBps'"
@@ -174,7 +175,7 @@ TEST_CASE("SimGrid's file: hosts and links of fat trees, tori and dragonflies ar
         CHECK_THAT(with("0-3", "FAT_TREE", bad), Catch::Matchers::ContainsSubstring("does not describe a FAT_TREE"));
 }
 
-TEST_CASE("SimGrid's file: zones are as large as their routing allows", "[simgrid-file]") {
+TEST_CASE("SimGrid's file: zones are as large as their routing allows", "[simgrid-file][memory]") {
     const auto with = [](const std::string& routing, int members) {
         std::string content;
         for (int i = 0; i < members; ++i) content += fmt::format("<router id='{}'/>", i);

@@ -21,7 +21,7 @@ std::string error_of(const std::string& text, TraceOf of = TraceOf::bandwidth) {
 
 }  // namespace
 
-TEST_CASE("SimGrid's traces: points, comments and repetition", "[simgrid-trace]") {
+TEST_CASE("SimGrid's traces: points, comments and repetition", "[simgrid-trace][memory]") {
     const SimGridTrace trace =
         parse_simgrid_trace("# a\n% b\n\n  0.5\t1e9 \r\n2 5e8\nLOOPAFTER 1.5\n", TraceOf::bandwidth);
     CHECK(trace == SimGridTrace{{{0.5, 1e9}, {2, 5e8}}, 1.5});
@@ -43,7 +43,7 @@ TEST_CASE("SimGrid's traces: what would never end is refused", "[simgrid-trace]"
     CHECK(error_of(points) == "1000001:9: more than 1000000 points");
 }
 
-TEST_CASE("SimGrid's traces: wrong lines are refused at their words", "[simgrid-trace]") {
+TEST_CASE("SimGrid's traces: wrong lines are refused at their words", "[simgrid-trace][memory]") {
     CHECK(error_of("") == "1:1: the trace has no points");
     CHECK(error_of("LOOPAFTER 1\n") == "1:1: the trace has no points");
     CHECK(error_of("STOCHASTIC\n") == "1:1: random traces are not allowed");
@@ -60,7 +60,7 @@ TEST_CASE("SimGrid's traces: wrong lines are refused at their words", "[simgrid-
     CHECK(error_of("0 1\n5 1\nPERIODICITY 2\n") == "3:1: a period of 2 s ends before the last point, at 5 s");
 }
 
-TEST_CASE("SimGrid's traces: values have the limits of our own links", "[simgrid-trace]") {
+TEST_CASE("SimGrid's traces: values have the limits of our own links", "[simgrid-trace][memory]") {
     CHECK(error_of("0 0\n") == "1:3: 0 is out of range");
     CHECK(error_of("0 1e19\n") == "1:3: 1e+19 is out of range");
     CHECK(error_of("0 0\n", TraceOf::latency) == "");

@@ -22,14 +22,14 @@ MessageTerms curve(std::vector<BandwidthPoint> points) {
 
 }  // namespace
 
-TEST_CASE("a connection without points has no limit, and with one point the same limit at any size") {
+TEST_CASE("a connection without points has no limit, and with one point the same limit at any size", "[memory]") {
     for (const double bytes : {0.0, 1.0, 1e9}) {
         CHECK(std::isinf(MessageTerms{}.limit_Bps(bytes)));
         CHECK(curve({{4096, 1e9}}).limit_Bps(bytes) == 1e9);
     }
 }
 
-TEST_CASE("between two points a message's time is linear in its size") {
+TEST_CASE("between two points a message's time is linear in its size", "[memory]") {
     const MessageTerms terms = curve({{1000, 1e6}, {3000, 1.5e6}, {1e6, 1e8}});
     CHECK(terms.limit_Bps(1) == 1e6);
     CHECK(terms.limit_Bps(1000) == Approx(1e6));
@@ -41,7 +41,7 @@ TEST_CASE("between two points a message's time is linear in its size") {
     CHECK(terms.limit_Bps(2500) == Approx(2500 / 1.75e-3));
 }
 
-TEST_CASE("if the points' times do not fall, larger messages take no less time, without jumps") {
+TEST_CASE("if the points' times do not fall, larger messages take no less time, without jumps", "[memory]") {
     for (const MessageTerms& terms :
          {curve({{7, 1e6}, {64, 1e6}, {4097, 3e7}, {1e6, 2e8}}), curve({{100, 1e6}, {200, 2e6}, {400, 4e6}})}) {
         double before_s = 0;
@@ -54,7 +54,7 @@ TEST_CASE("if the points' times do not fall, larger messages take no less time, 
     }
 }
 
-TEST_CASE("an empty copy takes no time, and another its latency and its bytes") {
+TEST_CASE("an empty copy takes no time, and another its latency and its bytes", "[memory]") {
     Staging staging;
     staging.latency_s = 5e-6;
     CHECK(staging.copy_s(0, 1e9) == 0);
@@ -64,7 +64,7 @@ TEST_CASE("an empty copy takes no time, and another its latency and its bytes") 
     CHECK(staging.copy_s(1000, 1e9) == Approx(5.5e-6));
 }
 
-TEST_CASE("collectives reduce on the transport's processor, at its rate or the platform's") {
+TEST_CASE("collectives reduce on the transport's processor, at its rate or the platform's", "[memory]") {
     Cluster cluster;
     cluster.device.reduction_Bps = 200e9;
     cluster.host.reduction_Bps = 25e9;
@@ -75,7 +75,7 @@ TEST_CASE("collectives reduce on the transport's processor, at its rate or the p
     CHECK(reduction_Bps(cluster) == 10e9);
 }
 
-TEST_CASE("a transport is plain if it only has a name") {
+TEST_CASE("a transport is plain if it only has a name", "[memory]") {
     Transport transport;
     transport.name = "nothing";
     CHECK(is_plain(transport));
@@ -86,7 +86,7 @@ TEST_CASE("a transport is plain if it only has a name") {
     CHECK_FALSE(is_plain(transport));
 }
 
-TEST_CASE("a node's limit on total traffic is a link on its paths to other nodes, and on no others") {
+TEST_CASE("a node's limit on total traffic is a link on its paths to other nodes, and on no others", "[memory]") {
     for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar, NodeLinks::pcie}) {
         for (const std::int64_t devices : {1, 2, 5}) {
             for (const double port_Bps : {unlimited, 2e9}) {

@@ -50,7 +50,7 @@ std::vector<std::int64_t> devices(const Cluster& cluster, const RankPlacement& p
 
 }  // namespace
 
-TEST_CASE("wiring: a route's links have names") {
+TEST_CASE("wiring: a route's links have names", "[memory]") {
     using Names = std::vector<std::string>;
     const Cluster plain = cluster_of(3, 1, NodeLinks::crossbar, 1);
     CHECK(names(plain, {0, 0}, {2, 0}) == Names{"host-0->switch-0", "switch-0->host-2"});
@@ -68,7 +68,7 @@ TEST_CASE("wiring: a route's links have names") {
           Names{"node-0/device-3->nic-1", "host-1->switch-0", "switch-0->host-2", "node-1/nic-0->device-0"});
 }
 
-TEST_CASE("wiring: every route ends, is never empty, and has no link twice") {
+TEST_CASE("wiring: every route ends, is never empty, and has no link twice", "[memory]") {
     struct Case {
         NodeLinks links;
         std::optional<Wire> mesh_pcie;
@@ -108,7 +108,8 @@ TEST_CASE("wiring: every route ends, is never empty, and has no link twice") {
     }
 }
 
-TEST_CASE("wiring: a mesh has a link for each of its pairs and the rest goes over PCIe or over other devices") {
+TEST_CASE("wiring: a mesh has a link for each of its pairs and the rest goes over PCIe or over other devices",
+          "[memory]") {
     using Names = std::vector<std::string>;
     Cluster cluster = star_cluster(2, 1e9, 1e-6);
     cluster.node = dgx1_v100();
@@ -144,7 +145,7 @@ TEST_CASE("wiring: a mesh has a link for each of its pairs and the rest goes ove
     }
 }
 
-TEST_CASE("wiring: routes end at switches of the fabric and of a node") {
+TEST_CASE("wiring: routes end at switches of the fabric and of a node", "[memory]") {
     using Names = std::vector<std::string>;
     Cluster cluster = cluster_of(3, 4, NodeLinks::crossbar, 2);
     cluster.node.nic_link = {2e9, 0};
@@ -160,7 +161,7 @@ TEST_CASE("wiring: routes end at switches of the fabric and of a node") {
     CHECK_FALSE(in_node.on_device());
 }
 
-TEST_CASE("wiring: devices are divided evenly among ports, or as listed") {
+TEST_CASE("wiring: devices are divided evenly among ports, or as listed", "[memory]") {
     NodeDesign node;
     node.devices = 8;
     const auto ports = [&] {
@@ -179,7 +180,7 @@ TEST_CASE("wiring: devices are divided evenly among ports, or as listed") {
     CHECK(ports() == std::vector<std::uint32_t>{7, 6, 5, 4, 3, 2, 1, 0});
 }
 
-TEST_CASE("placement: packed, round-robin and listed") {
+TEST_CASE("placement: packed, round-robin and listed", "[memory]") {
     const Cluster cluster = cluster_of(3, 2, NodeLinks::crossbar, 1);
     using Order = RankPlacement::Order;
     using Devices = std::vector<std::int64_t>;
@@ -191,7 +192,7 @@ TEST_CASE("placement: packed, round-robin and listed") {
     CHECK(first_free_node(place_ranks(cluster, {Order::round_robin, {}, 1}, 3)) == 3);
 }
 
-TEST_CASE("placement: random is a permutation, the same for the same seed") {
+TEST_CASE("placement: random is a permutation, the same for the same seed", "[memory]") {
     const Cluster cluster = cluster_of(16, 4, NodeLinks::crossbar, 1);
     std::set<std::vector<std::int64_t>> orders;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -138,7 +138,7 @@ TEST_CASE("a logarithmic axis has its ticks at powers of two if the values are p
     CHECK_THROWS_AS(points.script(logarithmic), SqlError);
 }
 
-TEST_CASE("points that failed, are pending or have no number are left out, and counted") {
+TEST_CASE("points that failed, are pending or have no number are left out, and counted", "[memory]") {
     const auto with = [](int ranks, const std::string& ending) {
         return Case{{{"training.ranks", std::to_string(ranks)}}, ending};
     };
@@ -158,7 +158,7 @@ TEST_CASE("points that failed, are pending or have no number are left out, and c
     CHECK_THROWS_AS(points.script(none), SqlError);
 }
 
-TEST_CASE("units are those of the fields of results, with a suitable prefix") {
+TEST_CASE("units are those of the fields of results, with a suitable prefix", "[memory]") {
     const auto [figure, value, label] = GENERATE(table<std::string, double, std::string>({
         {"iteration_time_s", 20e-6, "iteration time (us)"},
         {"iteration_time_s", 20, "iteration time (s)"},
@@ -197,7 +197,7 @@ TEST_CASE("several series make a line for each combination of their values") {
                ContainsSubstring("title 'ring, ranks 2'"));
 }
 
-TEST_CASE("values of the legend have units") {
+TEST_CASE("values of the legend have units", "[memory]") {
     std::vector<Case> cases;
     for (const int i : {1, 4})
         cases.push_back({{{"training.ranks", std::to_string(i)}},
@@ -222,7 +222,7 @@ TEST_CASE("labels that are given keep the unit of the axis") {
     CHECK_THAT(points.script(options("ranks", "bandwidth")), ContainsSubstring("set ylabel 'bandwidth (GB/s)'\n"));
 }
 
-TEST_CASE("a logarithmic axis over many decades has a unit at each tick") {
+TEST_CASE("a logarithmic axis over many decades has a unit at each tick", "[memory]") {
     std::vector<Case> cases;
     for (const int ranks : {2, 4, 8})
         cases.push_back({{{"training.ranks", std::to_string(ranks)}}, time_of(2e-6 * std::pow(ranks, 6))});
@@ -265,7 +265,7 @@ TEST_CASE("more curves than a reader can distinguish are drawn with a note") {
     CHECK_THAT(points.notes[0], ContainsSubstring("20 curves"));
 }
 
-TEST_CASE("no text is interpreted by gnuplot") {
+TEST_CASE("no text is interpreted by gnuplot", "[memory]") {
     const std::string evil = "it's 100% `touch pwned` @x {a}_b^c \"q\" \\ \n$curve0 <&>\xff";
     Points points({{{{"training.algorithm", evil}, {"training.ranks", "2"}}, time_of(1)}});
     PlotOptions titled = options("algorithm", "iteration_time_s", {"algorithm"});
@@ -277,7 +277,7 @@ TEST_CASE("no text is interpreted by gnuplot") {
     CHECK_THAT(drawn(points.script(titled)), ContainsSubstring(">'quoted' ''twice''<"));
 }
 
-TEST_CASE("a picture is XML, whatever its texts") {
+TEST_CASE("a picture is XML, whatever its texts", "[memory]") {
     struct Texts : XmlHandler {
         std::string all;
         void open(const XmlTag&) override {}

@@ -61,14 +61,14 @@ void sleep_s(double seconds) {
 
 }  // namespace
 
-TEST_CASE("pool: results of any size are returned") {
+TEST_CASE("pool: results of any size are returned", "[memory]") {
     const std::size_t size = GENERATE(0u, 1u, 65535u, 65536u, 65537u, 20'000'000u);
     const Ended ended = only([&] { return std::string(size, 'x'); });
     CHECK(ended.done);
     CHECK(ended.text == std::string(size, 'x'));
 }
 
-TEST_CASE("pool: each piece of work has its own answer, and at most `jobs` pieces run concurrently") {
+TEST_CASE("pool: each piece of work has its own answer, and at most `jobs` pieces run concurrently", "[memory]") {
     Pool pool(3, {});
     std::map<std::string, Ended> all;
     for (int i = 0; i < 20; ++i) {
@@ -97,7 +97,7 @@ TEST_CASE("pool: work runs concurrently") {
     CHECK(seconds_since(start) < 1.5);  // instead of two seconds
 }
 
-TEST_CASE("pool: users' errors and our bugs return with their text") {
+TEST_CASE("pool: users' errors and our bugs return with their text", "[memory]") {
     const Ended wrong = only([]() -> std::string { throw ConfigError({{{"x.yaml", 3, 1, "a: 1"}, "is wrong", ""}}); });
     CHECK_FALSE(wrong.done);
     CHECK(holds(wrong.text, "x.yaml:3:1: error: is wrong"));
@@ -111,7 +111,7 @@ TEST_CASE("pool: users' errors and our bugs return with their text") {
     CHECK(talkative.text == "no");
 }
 
-TEST_CASE("pool: work that dies has failed, with its signal and its last words") {
+TEST_CASE("pool: work that dies has failed, with its signal and its last words", "[memory]") {
     const Ended killed = only([]() -> std::string { return std::fputs("at ease\n", stderr), raise(SIGKILL), ""; });
     CHECK_FALSE(killed.done);
     CHECK(killed.text == "the simulation was killed by signal 9 (Killed); it may have run out of memory");
@@ -127,7 +127,7 @@ TEST_CASE("pool: work that dies has failed, with its signal and its last words")
     CHECK(silent.text == "a bug in syncline: the simulation ended without an answer");
 }
 
-TEST_CASE("pool: workers and their children ignore the signals that end the program") {
+TEST_CASE("pool: workers and their children ignore the signals that end the program", "[memory]") {
     const int signal = GENERATE(SIGINT, SIGTERM);
     const Ended ended = only([&] {
         raise(signal);
@@ -137,7 +137,7 @@ TEST_CASE("pool: workers and their children ignore the signals that end the prog
     CHECK(ended.text == "goes on");
 }
 
-TEST_CASE("pool: of a long last output the last lines are kept") {
+TEST_CASE("pool: of a long last output the last lines are kept", "[memory]") {
     const Ended ended = only([]() -> std::string {
         for (int i = 0; i < 10'000; ++i) std::fprintf(stderr, "line %d\n", i);
         std::signal(SIGABRT, SIG_DFL);  // which Catch has taken
@@ -188,7 +188,7 @@ TEST_CASE("pool: work that exhausts the memory reports it") {
 #endif
 }
 
-TEST_CASE("pool: if no process can be started, the reason is reported and no descriptor stays open") {
+TEST_CASE("pool: if no process can be started, the reason is reported and no descriptor stays open", "[memory]") {
     const auto open_files = [] {
         std::size_t count = 0;
         for (int file = 0; file < 256; ++file) count += fcntl(file, F_GETFD) >= 0;
@@ -217,7 +217,7 @@ TEST_CASE("pool: if no process can be started, the reason is reported and no des
     }
 }
 
-TEST_CASE("pool: the destructor kills active work") {
+TEST_CASE("pool: the destructor kills active work", "[memory]") {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     {
@@ -230,7 +230,7 @@ TEST_CASE("pool: the destructor kills active work") {
     close(ends[0]);
 }
 
-TEST_CASE("batch: finished runs are kept, even if the next run cannot start") {
+TEST_CASE("batch: finished runs are kept, even if the next run cannot start", "[memory]") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 1);
@@ -239,7 +239,8 @@ TEST_CASE("batch: finished runs are kept, even if the next run cannot start") {
     CHECK(store.status(id) == Status::failed);  // it is not a complete scenario
 }
 
-TEST_CASE("interrupts: while they are held a signal is recorded and wakes the waiter, however early it comes") {
+TEST_CASE("interrupts: while they are held a signal is recorded and wakes the waiter, however early it comes",
+          "[memory]") {
     catch_interrupts();
     {
         const HeldInterrupts held;
@@ -255,7 +256,7 @@ TEST_CASE("interrupts: while they are held a signal is recorded and wakes the wa
     release_interrupts();
 }
 
-TEST_CASE("interrupts: the second signal ends the program, and so does the first after the hold") {
+TEST_CASE("interrupts: the second signal ends the program, and so does the first after the hold", "[memory]") {
     const bool still_held = GENERATE(true, false);
     const pid_t child = fork();
     if (child == 0) {

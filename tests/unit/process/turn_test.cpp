@@ -8,7 +8,7 @@
 
 using namespace syncline;
 
-TEST_CASE("turns: work runs only between resume and its next pause") {
+TEST_CASE("turns: work runs only between resume and its next pause", "[memory]") {
     std::string order;
     Turn* own = nullptr;
     Turn one([&] {
@@ -30,7 +30,7 @@ TEST_CASE("turns: work runs only between resume and its next pause") {
     CHECK(Turn::current() == nullptr);
 }
 
-TEST_CASE("turns: many of them share data without locks") {
+TEST_CASE("turns: many of them share data without locks", "[memory]") {
     std::list<Turn> turns;
     std::size_t sum = 0, ended = 0;
     for (std::size_t i = 0; i < 50; ++i)
@@ -49,7 +49,7 @@ TEST_CASE("turns: many of them share data without locks") {
     CHECK(sum == 50 * 49 / 2);
 }
 
-TEST_CASE("turns: an exception of the work is kept") {
+TEST_CASE("turns: an exception of the work is kept", "[memory]") {
     Turn one([] { throw std::runtime_error("because"); });
     one.resume();
     CHECK(one.ended());
@@ -57,7 +57,8 @@ TEST_CASE("turns: an exception of the work is kept") {
     CHECK_THROWS_WITH(std::rethrow_exception(one.error()), "because");
 }
 
-TEST_CASE("turns: work that is paused when its turn is destroyed is ended, and work that has not begun never begins") {
+TEST_CASE("turns: work that is paused when its turn is destroyed is ended, and work that has not begun never begins",
+          "[memory]") {
     bool unwound = false, begun = false, went_on = false;
     {
         struct AtEnd {

@@ -191,7 +191,7 @@ TEST_CASE("columns have the units of results, also in groups, and settings and e
     CHECK(groups.columns.size() == groups.units.size());
 }
 
-TEST_CASE("a condition can be evaluated on settings alone") {
+TEST_CASE("a condition can be evaluated on settings alone", "[memory]") {
     Table table(std::vector<std::string>{"training.algorithm", "training.ranks", "platform.fabric.bandwidth"});
     table.set({{"training.algorithm", "ring"}, {"training.ranks", "64"}, {"platform.fabric.bandwidth", "25 Gbps"}});
     CHECK(table.holds("algorithm = 'ring' and ranks > 32"));
@@ -202,7 +202,7 @@ TEST_CASE("a condition can be evaluated on settings alone") {
     CHECK_THROWS_AS(table.holds("algorithms = 'ring'"), SqlError);
 }
 
-TEST_CASE("separators inside a quoted part of a name end no name") {
+TEST_CASE("separators inside a quoted part of a name end no name", "[memory]") {
     Table table(std::vector<std::string>{R"(device.calibration."gpt-3.6b".batch)"});
     table.set({{R"(device.calibration."gpt-3.6b".batch)", "4"}});
     CHECK(table.holds(R"(device.calibration."gpt-3.6b".batch > 1)"));
@@ -213,13 +213,13 @@ TEST_CASE("separators inside a quoted part of a name end no name") {
                           ContainsSubstring("there is no column") && ContainsSubstring("calibration"));
 }
 
-TEST_CASE("a last part that two settings share is not a name") {
+TEST_CASE("a last part that two settings share is not a name", "[memory]") {
     Table table(std::vector<std::string>{"a.size", "b.size", "b.other"});
     CHECK(table.settings() == std::vector<std::string>{"a.size", "b.size", "other"});
     CHECK_THROWS_AS(table.holds("size > 1"), SqlError);
 }
 
-TEST_CASE("texts with units are numbers, and other texts are not") {
+TEST_CASE("texts with units are numbers, and other texts are not", "[memory]") {
     CHECK(number_of(std::string("25 Gbps")) == 3.125e9);
     CHECK(number_of(std::string("1.5 us")) == 1.5 * 1e-6);
     CHECK(number_of(std::string("64 MiB")) == 64.0 * 1024 * 1024);
@@ -230,7 +230,7 @@ TEST_CASE("texts with units are numbers, and other texts are not") {
     CHECK_FALSE(number_of(Value{}));
 }
 
-TEST_CASE("an error's caret is under the wrong word") {
+TEST_CASE("an error's caret is under the wrong word", "[memory]") {
     const ConfigError error = located(SqlError("no", "", "rank"), {"--where", 1, 1, "1 or rank > 2"});
     CHECK(error.diagnostics().at(0).where.column == 6);
 }

@@ -35,7 +35,7 @@ std::size_t bars(const Json& timeline) {
 
 }  // namespace
 
-TEST_CASE("report: names with markup end no script and make no element", "[report]") {
+TEST_CASE("report: names with markup end no script and make no element", "[report][memory]") {
     const std::string json = script_json({{"name", "</script><!--<script>"}});
     CHECK(json.find('<') == std::string::npos);
     CHECK(Json::parse(json)["name"] == "</script><!--<script>");
@@ -48,24 +48,24 @@ TEST_CASE("report: names with markup end no script and make no element", "[repor
     CHECK(data_of(page)["variants"][0]["name"] == "sample </script><!-- \"ring\" & 'tree'");
 }
 
-TEST_CASE("report: the page has the numbers of the JSON result", "[report]") {
+TEST_CASE("report: the page has the numbers of the JSON result", "[report][memory]") {
     const ReportData data = sample_report(4);
     CHECK(data_of(report_page(data))["report"] == Json::parse(to_json(data.report)));
     CHECK(report_page(data) == report_page(sample_report(4)));
 }
 
-TEST_CASE("report: the page names no address that could be fetched", "[report]") {
+TEST_CASE("report: the page names no address that could be fetched", "[report][memory]") {
     const std::string page = report_page(sample_report(4));
     CHECK_THAT(page, ContainsSubstring("default-src 'none'"));
     for (const char* fetched : {"src=\"", "@import", "url(", "<link"}) CHECK_THAT(page, !ContainsSubstring(fetched));
 }
 
-TEST_CASE("report: pages of 64 ranks are below 3 MB, and of 1024 ranks not much larger", "[report]") {
+TEST_CASE("report: pages of 64 ranks are below 3 MB, and of 1024 ranks not much larger", "[report][memory]") {
     CHECK(report_page(sample_report(64)).size() < 3'000'000);
     CHECK(report_page(sample_report(1024)).size() < 3'000'000);
 }
 
-TEST_CASE("report: ranks are picked evenly, with both ends and the wanted one", "[report]") {
+TEST_CASE("report: ranks are picked evenly, with both ends and the wanted one", "[report][memory]") {
     CHECK(picked(3, 5, 1) == std::vector<std::uint32_t>{0, 1, 2});
     const std::vector<std::uint32_t> some = picked(1000, 5, 700);
     CHECK(some == std::vector<std::uint32_t>{0, 249, 700, 749, 999});
@@ -75,7 +75,7 @@ TEST_CASE("report: ranks are picked evenly, with both ends and the wanted one", 
     CHECK(picked(0, 4, 0).empty());
 }
 
-TEST_CASE("report: a timeline of few ranks has every task at its place", "[report]") {
+TEST_CASE("report: a timeline of few ranks has every task at its place", "[report][memory]") {
     const TimelineView view = sample_view(2);
     const Json timeline = page_timeline(view, 2, 1, {});
     REQUIRE(timeline["lanes"].size() == 4);
@@ -91,7 +91,7 @@ TEST_CASE("report: a timeline of few ranks has every task at its place", "[repor
     CHECK(timeline["names"][compute["bars"][8].get<std::size_t>()] == "forward of layer-1");
 }
 
-TEST_CASE("report: a timeline of many ranks says what it omits", "[report]") {
+TEST_CASE("report: a timeline of many ranks says what it omits", "[report][memory]") {
     PageLimits limits;
     limits.bars = 300;
     const TimelineView view = sample_view(100);
@@ -111,7 +111,7 @@ TEST_CASE("report: a timeline of many ranks says what it omits", "[report]") {
     CHECK(tasks == 16 * (2 * sample_layers + sample_buckets));
 }
 
-TEST_CASE("report: servers are drawn beside ranks", "[report]") {
+TEST_CASE("report: servers are drawn beside ranks", "[report][memory]") {
     const TimelineView view = sample_view(40);
     const Json timeline = page_timeline(view, 30, 0, {});
     std::set<std::string> processes;
@@ -121,7 +121,8 @@ TEST_CASE("report: servers are drawn beside ranks", "[report]") {
     CHECK(processes.count("rank 29") == 1);
 }
 
-TEST_CASE("report: additions of gradients are bars of their own kind, apart from updates of weights", "[report]") {
+TEST_CASE("report: additions of gradients are bars of their own kind, apart from updates of weights",
+          "[report][memory]") {
     TimelineView view;
     view.timeline.recorded.emplace_back();
     const StreamId stream = view.graph.add_stream(view.graph.add_process({.place = {0, 0}}), StreamKind::compute);
@@ -139,7 +140,7 @@ TEST_CASE("report: additions of gradients are bars of their own kind, apart from
     CHECK(lane["bars"][5] == 2);  // "update"
 }
 
-TEST_CASE("report: each cable has the utilisation of its busier direction", "[report]") {
+TEST_CASE("report: each cable has the utilisation of its busier direction", "[report][memory]") {
     const TimelineView view = sample_view(4);
     const Explanation explanation = sample_explanation(4, view);
     std::string picture;
@@ -160,7 +161,7 @@ TEST_CASE("report: each cable has the utilisation of its busier direction", "[re
                ContainsSubstring("4 hosts, 1 switches and 4 cables") && ContainsSubstring("of 8"));
 }
 
-TEST_CASE("report: a critical path with too many segments keeps the longest, in order", "[report]") {
+TEST_CASE("report: a critical path with too many segments keeps the longest, in order", "[report][memory]") {
     Explanation explanation = sample_explanation(4, sample_view(4));
     PageLimits limits;
     limits.path_pieces = 2;
@@ -171,7 +172,7 @@ TEST_CASE("report: a critical path with too many segments keeps the longest, in 
     CHECK(json["path_note"] == "Only the 2 longest of 3 segments are listed.");
 }
 
-TEST_CASE("report: without a recording the page has the result alone", "[report]") {
+TEST_CASE("report: without a recording the page has the result alone", "[report][memory]") {
     Explanation explanation;
     explanation.result = sample_explanation(4, sample_view(4)).result;
     const TimelineView empty;
@@ -182,7 +183,7 @@ TEST_CASE("report: without a recording the page has the result alone", "[report]
     CHECK_THAT(variant.links["notes"].dump(), ContainsSubstring("Only the 4 most utilised links"));
 }
 
-TEST_CASE("report: a batch's page has its points, and settings as numbers and as written", "[report]") {
+TEST_CASE("report: a batch's page has its points, and settings as numbers and as written", "[report][memory]") {
     const Scratch scratch;
     batch::Store store(scratch.path, batch::Store::Mode::create);
     store.begin_study("s");

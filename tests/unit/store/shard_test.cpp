@@ -24,7 +24,7 @@ struct Slurm {
 
 }  // namespace
 
-TEST_CASE("shards: each point is in exactly one shard, and their sizes differ by at most one") {
+TEST_CASE("shards: each point is in exactly one shard, and their sizes differ by at most one", "[memory]") {
     for (std::int64_t count = 1; count <= 9; ++count) {
         std::map<std::int64_t, int> sizes;
         for (std::int64_t point = 1; point <= 40; ++point) {
@@ -42,7 +42,7 @@ TEST_CASE("shards: each point is in exactly one shard, and their sizes differ by
     CHECK_FALSE(Shard{1, 2}.whole());
 }
 
-TEST_CASE("shards: they are read as 2/4") {
+TEST_CASE("shards: they are read as 2/4", "[memory]") {
     const auto shard = parse_shard("2/4");
     REQUIRE(shard);
     CHECK(shard->index == 2);
@@ -54,7 +54,7 @@ TEST_CASE("shards: they are read as 2/4") {
         CHECK_FALSE(parse_shard(wrong));
 }
 
-TEST_CASE("shards: a Slurm array's tasks are the shards in order, for any range") {
+TEST_CASE("shards: a Slurm array's tasks are the shards in order, for any range", "[memory]") {
     CHECK_FALSE(slurm_shard());
     for (const int first : {0, 1, 7})
         for (const int step : {1, 3}) {
@@ -71,7 +71,7 @@ TEST_CASE("shards: a Slurm array's tasks are the shards in order, for any range"
         }
 }
 
-TEST_CASE("shards: a list of tasks is refused, since places in the list are not known") {
+TEST_CASE("shards: a list of tasks is refused, since places in the list are not known", "[memory]") {
     const Slurm gap({{"ID", "9"}, {"MIN", "0"}, {"STEP", "1"}, {"COUNT", "3"}});
     CHECK_THROWS_AS(slurm_shard(), ConfigError);
     const Slurm words({{"ID", "first"}, {"MIN", "0"}, {"STEP", "1"}, {"COUNT", "3"}});

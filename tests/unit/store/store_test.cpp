@@ -37,7 +37,7 @@ std::vector<std::string> rows_of(const fs::path& directory) {
 
 }  // namespace
 
-TEST_CASE("a run's name depends on everything that its result depends on, and on nothing else") {
+TEST_CASE("a run's name depends on everything that its result depends on, and on nothing else", "[memory]") {
     const config::Resolved one = point(1).resolved;
     const std::string id = run_id(one, 1);
     CHECK(id.size() == 32);
@@ -53,7 +53,7 @@ TEST_CASE("a run's name depends on everything that its result depends on, and on
     CHECK(run_id(other, 1) != id);
 }
 
-TEST_CASE("a store keeps points, pending runs, and how runs ended") {
+TEST_CASE("a store keeps points, pending runs, and how runs ended", "[memory]") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 3);
@@ -72,7 +72,7 @@ TEST_CASE("a store keeps points, pending runs, and how runs ended") {
     CHECK(store.database().ask("SELECT count(*) FROM attempts") == Value(std::int64_t{3}));
 }
 
-TEST_CASE("points that do not fit have failed and are never run") {
+TEST_CASE("points that do not fit have failed and are never run", "[memory]") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     config::StudyPoint misfit = point(1);
@@ -85,7 +85,7 @@ TEST_CASE("points that do not fit have failed and are never run") {
     CHECK(store.to_run("s", true).size() == 1);
 }
 
-TEST_CASE("points that do not fit are named by their content, not by the error's wording") {
+TEST_CASE("points that do not fit are named by their content, not by the error's wording", "[memory]") {
     config::StudyPoint misfit = point(1);
     misfit.misfit = "study.yaml:1:1: no room";
     const std::string id = run_id(misfit);
@@ -96,7 +96,7 @@ TEST_CASE("points that do not fit are named by their content, not by the error's
     CHECK(run_id(misfit) != id);
 }
 
-TEST_CASE("points of an earlier form of a study leave the list, and their results stay") {
+TEST_CASE("points of an earlier form of a study leave the list, and their results stay", "[memory]") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 4);
@@ -109,7 +109,7 @@ TEST_CASE("points of an earlier form of a study leave the list, and their result
     CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{4}));
 }
 
-TEST_CASE("runs that are not done take the names of files from where the study was read last") {
+TEST_CASE("runs that are not done take the names of files from where the study was read last", "[memory]") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     const auto read_from = [&](const std::string& directory) {
@@ -139,7 +139,7 @@ TEST_CASE("runs that are not done take the names of files from where the study w
     CHECK(Store(scratch.path, Store::Mode::read).counts("s").done == 3);
 }
 
-TEST_CASE("an unfinished transaction leaves nothing") {
+TEST_CASE("an unfinished transaction leaves nothing", "[memory]") {
     const Scratch scratch;
     {
         Store store(scratch.path, Store::Mode::create);
@@ -196,7 +196,7 @@ TEST_CASE("stores whose files have other names merge to the same rows in any ord
     CHECK(rows_of(merged.path) == rows_of(reversed.path));
 }
 
-TEST_CASE("different results of one run are not merged, and nothing is left behind") {
+TEST_CASE("different results of one run are not merged, and nothing is left behind", "[memory]") {
     const Scratch one, other, merged;
     for (const auto& [path, result] : {std::pair{one.path, "{\"a\":1}"}, std::pair{other.path, "{\"a\":2}"}}) {
         Store store(path, Store::Mode::create);
@@ -307,7 +307,7 @@ TEST_CASE("forged rows, whose checksums are right, are damage and no bug") {
     }
 }
 
-TEST_CASE("other files and stores of other versions are refused and left unchanged") {
+TEST_CASE("other files and stores of other versions are refused and left unchanged", "[memory]") {
     const Scratch scratch;
     fs::create_directories(scratch.path);
     const fs::path file = scratch.path / "results.db";
@@ -335,7 +335,7 @@ TEST_CASE("other files and stores of other versions are refused and left unchang
     Store(scratch.path, Store::Mode::create);
 }
 
-TEST_CASE("a directory that is a file, or has no store, is an error") {
+TEST_CASE("a directory that is a file, or has no store, is an error", "[memory]") {
     const Scratch scratch;
     CHECK_THROWS_WITH(Store(scratch.path, Store::Mode::read), ContainsSubstring("syncline batch"));
     write_bytes(scratch.path / "file", "x");
@@ -344,7 +344,7 @@ TEST_CASE("a directory that is a file, or has no store, is an error") {
     CHECK_THROWS_AS(Store(scratch.path, Store::Mode::create), OutputError);
 }
 
-TEST_CASE("a full disk is an error, and earlier results stay") {
+TEST_CASE("a full disk is an error, and earlier results stay", "[memory]") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 2);
@@ -357,7 +357,7 @@ TEST_CASE("a full disk is an error, and earlier results stay") {
     CHECK(store.status(ids[1]) == Status::pending);
 }
 
-TEST_CASE("a reader undoes what a killed program left half written") {
+TEST_CASE("a reader undoes what a killed program left half written", "[memory]") {
     const Scratch scratch, copy;
     std::vector<std::string> rows;
     {
@@ -376,7 +376,7 @@ TEST_CASE("a reader undoes what a killed program left half written") {
     CHECK(rows_of(copy.path) == rows);
 }
 
-TEST_CASE("derived files hold every point once") {
+TEST_CASE("derived files hold every point once", "[memory]") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 3);
@@ -392,7 +392,7 @@ TEST_CASE("derived files hold every point once") {
     CHECK_THAT(lines[2].json, ContainsSubstring("\"result\":null"));
 }
 
-TEST_CASE("a computation ends after the steps that it is allowed, on every computer") {
+TEST_CASE("a computation ends after the steps that it is allowed, on every computer", "[memory]") {
     const std::string endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c";
     Database memory;
     memory.allow(3);

@@ -85,7 +85,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("points are the product of the axes, the last one fastest, repetitions innermost") {
+TEST_CASE("points are the product of the axes, the last one fastest, repetitions innermost", "[memory]") {
     const Study made = study(base +
                              "axes: {collective.ranks: [2, 4], collective.bytes: [1 B, 2 B, 3 B]}\n"
                              "repeat: 2\nseed: 7\n");
@@ -107,7 +107,7 @@ TEST_CASE("points are the product of the axes, the last one fastest, repetitions
     CHECK(made.name() == "test");
 }
 
-TEST_CASE("ranges, powers and single values are read") {
+TEST_CASE("ranges, powers and single values are read", "[memory]") {
     const auto values = [](const std::string& range) {
         const Study made = study(base + "axes: {collective.ranks: " + range + "}\n");
         std::string text;
@@ -124,7 +124,7 @@ TEST_CASE("ranges, powers and single values are read") {
     CHECK(values("[8, 2]") == "8 2");
 }
 
-TEST_CASE("axes that vary together do so value by value") {
+TEST_CASE("axes that vary together do so value by value", "[memory]") {
     const auto seen = settings(study(base + "axes: {platform.fabric.bandwidth: [1 Gbps, 2 Gbps]}\n"
                                             "zip: [{collective.ranks: [2, 4], collective.bytes: [8 B, 4 B]}]\n"));
     CHECK(seen == Texts{"platform.fabric.bandwidth=1 Gbps collective.ranks=2 collective.bytes=8 B",
@@ -133,7 +133,7 @@ TEST_CASE("axes that vary together do so value by value") {
                         "platform.fabric.bandwidth=2 Gbps collective.ranks=4 collective.bytes=4 B"});
 }
 
-TEST_CASE("excluded points have no number, and points that do not fit have one") {
+TEST_CASE("excluded points have no number, and points that do not fit have one", "[memory]") {
     const Study made =
         study(base + "axes: {platform.fabric.topology: [star, hypercube], collective.ranks: [2, 3, 4]}\n");
     const auto all = points(made);
@@ -149,7 +149,7 @@ TEST_CASE("excluded points have no number, and points that do not fit have one")
     CHECK(some.back().settings == all.back().settings);
 }
 
-TEST_CASE("files are named without directory and extension if that distinguishes them") {
+TEST_CASE("files are named without directory and extension if that distinguishes them", "[memory]") {
     const auto platforms = [](const std::string& list) {
         return settings(study(base + "axes: {platform: " + list + "}\n"));
     };
@@ -161,7 +161,7 @@ TEST_CASE("files are named without directory and extension if that distinguishes
               .back() == "platform.fabric={latency: 2 us, bandwidth: 3 Gbps}");
 }
 
-TEST_CASE("variants are an axis, the first one unless it is written elsewhere") {
+TEST_CASE("variants are an axis, the first one unless it is written elsewhere", "[memory]") {
     const std::string two =
         "base:\n  platform: " + p100 +
         "\n  collective: {ranks: 4, bytes: 1 MB}\n"
@@ -177,7 +177,7 @@ TEST_CASE("variants are an axis, the first one unless it is written elsewhere") 
     CHECK(settings(study(base)) == Texts{""});
 }
 
-TEST_CASE("a sweep is one point for each size") {
+TEST_CASE("a sweep is one point for each size", "[memory]") {
     const Study made = study("base: {platform: " + p100 +
                              ", collective: {ranks: 4, sweep: {bytes: 4B..16B}}}\n"
                              "axes: {collective.algorithm: [ring, direct]}\nrepeat: 2\n");
@@ -195,7 +195,7 @@ TEST_CASE("a sweep is one point for each size") {
     CHECK(sizes[1].text == seen[2].text);
 }
 
-TEST_CASE("an open grid is one point for each choice that fits") {
+TEST_CASE("an open grid is one point for each choice that fits", "[memory]") {
     const auto seen = points(study("base:\n  platform: " + p100 + "\n  workload: " + root +
                                    "/workloads/alexnet-tf.yaml\n"
                                    "  training: {ranks: 8, batch: 64, parallelism: {grid: auto}}\n"));
@@ -211,7 +211,7 @@ TEST_CASE("an open grid is one point for each choice that fits") {
     }
 }
 
-TEST_CASE("repetitions of a combination are one plan, whichever of them a condition keeps") {
+TEST_CASE("repetitions of a combination are one plan, whichever of them a condition keeps", "[memory]") {
     const Study made = study(base + "axes: {collective.ranks: [2, 4], collective.bytes: [1 B, 2 B]}\nrepeat: 3\n");
     const auto plans = [&](const std::set<std::pair<std::int64_t, std::int64_t>>& wanted) {
         std::vector<StudyPoint> kept;
@@ -227,7 +227,7 @@ TEST_CASE("repetitions of a combination are one plan, whichever of them a condit
     CHECK(plans({{1, 1}, {1, 3}, {3, 2}, {3, 3}}) == std::vector<std::size_t>{2, 2});
 }
 
-TEST_CASE("draws depend on the seed and the key alone") {
+TEST_CASE("draws depend on the seed and the key alone", "[memory]") {
     const std::string latency = "platform.fabric.latency: {distribution: uniform, least: 800 ns, most: 5 us}";
     const std::string more =
         "platform.host.loopback_bandwidth: {distribution: normal, mean: 30 GBps, deviation: 1 GBps}";
@@ -277,7 +277,7 @@ TEST_CASE("distributions have the stated mean and spread") {
     CHECK(lognormal.first == Approx(2 * std::exp(0.125)).margin(0.15));
 }
 
-TEST_CASE("assignments replace axes, change the study, or every point") {
+TEST_CASE("assignments replace axes, change the study, or every point", "[memory]") {
     const std::string text = base + "axes: {collective.ranks: [2, 4], collective.bytes: [1 B, 2 B]}\n";
     CHECK(settings(study(text, {"collective.ranks=8"})) ==
           Texts{"collective.ranks=8 collective.bytes=1 B", "collective.ranks=8 collective.bytes=2 B"});
@@ -290,7 +290,7 @@ TEST_CASE("assignments replace axes, change the study, or every point") {
         CHECK(contains(point.text, "bytes: 5 B\n"));
 }
 
-TEST_CASE("a study's errors are reported at their place") {
+TEST_CASE("a study's errors are reported at their place", "[memory]") {
     const auto error = [](const std::string& text, const std::vector<std::string>& assignments = {}) {
         const auto found = errors(base + text, assignments);
         INFO(text);
@@ -304,14 +304,14 @@ TEST_CASE("a study's errors are reported at their place") {
           "1:1: 'collective' would hide 'collective.ranks', which the study varies");
 }
 
-TEST_CASE("a scenario is a study without axes") {
+TEST_CASE("a scenario is a study without axes", "[memory]") {
     const Study made(root + "/scenarios/zhang-2021.yaml", {}, {});
     CHECK(made.name() == "zhang-2021");
     CHECK(settings(made) == Texts{"variant=ring", "variant=parameter-server", "variant=alexnet-ring",
                                   "variant=alexnet-parameter-server"});
 }
 
-TEST_CASE("the shipped study has 500 points, all of which fit") {
+TEST_CASE("the shipped study has 500 points, all of which fit", "[memory]") {
     const Study made(root + "/scenarios/studies/allreduce.yaml", {}, {});
     const auto seen = points(made);
     CHECK(seen.size() == 500);

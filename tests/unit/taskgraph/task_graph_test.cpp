@@ -5,7 +5,7 @@
 
 using namespace syncline;
 
-TEST_CASE("tasks and dependencies are found by stream and task, in the order added") {
+TEST_CASE("tasks and dependencies are found by stream and task, in the order added", "[memory]") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({});
     const StreamId a = graph.add_stream(process, StreamKind::compute);
@@ -25,7 +25,7 @@ TEST_CASE("tasks and dependencies are found by stream and task, in the order add
     CHECK(graph.dependencies_of(first).empty());
 }
 
-TEST_CASE("a cycle of tasks is rejected, including one through the order of a stream") {
+TEST_CASE("a cycle of tasks is rejected, including one through the order of a stream", "[memory]") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({});
     const StreamId a = graph.add_stream(process, StreamKind::compute);
@@ -44,7 +44,7 @@ TEST_CASE("a cycle of tasks is rejected, including one through the order of a st
     }
 }
 
-TEST_CASE("messages of a graph are those of its members' programs") {
+TEST_CASE("messages of a graph are those of its members' programs", "[memory]") {
     const auto ring = std::make_shared<const RingAllreduce>();
     TaskGraph graph;
     std::vector<ProcessId> workers;

@@ -9,7 +9,7 @@
 
 using namespace syncline;
 
-TEST_CASE("next tick: a time at a tick is that tick, however it was added up") {
+TEST_CASE("next tick: a time at a tick is that tick, however it was added up", "[memory]") {
     for (const double period_s : {1e-6, 0.3e-3, 1.2e-3, 3e-3, 5e-3, 0.05, 0.1, 0.7, 3600.0}) {
         std::vector<int> missed;
         double sum_s = 0;
@@ -26,7 +26,7 @@ TEST_CASE("next tick: a time at a tick is that tick, however it was added up") {
     CHECK(next_tick(0.002 + 0.004, 0.0012) == 5 * 0.0012);
 }
 
-TEST_CASE("next tick: it is the first that is not before") {
+TEST_CASE("next tick: it is the first that is not before", "[memory]") {
     std::mt19937 random(1);
     const auto draw = [&](double least, double most) {
         return std::exp(std::uniform_real_distribution<double>(std::log(least), std::log(most))(random));

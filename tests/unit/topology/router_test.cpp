@@ -97,7 +97,7 @@ TopologySpec fat_tree(std::int64_t ports) {
 
 }  // namespace
 
-TEST_CASE("routing: latency and hops give different paths") {
+TEST_CASE("routing: latency and hops give different paths", "[memory]") {
     // One cable of 10 us, or two switches at 1 us each, or three at 1 us.
     Topology topology;
     const std::uint32_t a = topology.add_host("a"), b = topology.add_host("b");
@@ -115,7 +115,7 @@ TEST_CASE("routing: latency and hops give different paths") {
     CHECK(way(topology, {Routing::Shortest::latency}, "b", "a") == Neighbours{"b", "s", "a"});
 }
 
-TEST_CASE("routing: among equal paths the one over the first cable is taken") {
+TEST_CASE("routing: among equal paths the one over the first cable is taken", "[memory]") {
     // Two paths around a ring of four, and two parallel cables.
     Topology topology;
     for (const char* name : {"a", "b", "c", "d"}) topology.add_host(name);
@@ -138,7 +138,7 @@ TEST_CASE("routing: among equal paths the one over the first cable is taken") {
     CHECK(route(router, 1, 2) != route(router, 2, 1));
 }
 
-TEST_CASE("routing: a missing path is a bug") {
+TEST_CASE("routing: a missing path is a bug", "[memory]") {
     Topology topology;
     for (const char* name : {"a", "b", "c"}) topology.add_host(name);
     topology.add_one_way(0, 1, {1e9, 0});
@@ -150,7 +150,7 @@ TEST_CASE("routing: a missing path is a bug") {
     CHECK_THROWS_AS(route(router, 1, 0), std::logic_error);
 }
 
-TEST_CASE("routing: one-way connections are used forwards only") {
+TEST_CASE("routing: one-way connections are used forwards only", "[memory]") {
     TopologySpec spec = spec_of(Shape::exponential, 11);
     spec.directed = true;
     const Topology topology = make_topology(spec, fabric);
@@ -201,7 +201,7 @@ TEST_CASE("routing: paths are as short as Boost's on random graphs, spread or no
     }
 }
 
-TEST_CASE("routing: paths between hosts of every shape have the hops of its definition") {
+TEST_CASE("routing: paths between hosts of every shape have the hops of its definition", "[memory]") {
     const auto hops = [](const TopologySpec& spec, std::uint32_t from, std::uint32_t to) {
         const Topology topology = make_topology(spec, fabric);
         Router router(topology, {});
@@ -227,7 +227,7 @@ TEST_CASE("routing: paths between hosts of every shape have the hops of its defi
     CHECK(hops(fat_tree(4), 0, 15) == 6);
 }
 
-TEST_CASE("routing: one search serves all hosts of a torus, and gives the routes of a search for each") {
+TEST_CASE("routing: one search serves all hosts of a torus, and gives the routes of a search for each", "[memory]") {
     std::vector<TopologySpec> shapes{spec_of(Shape::ring, 9), spec_of(Shape::ring, 2), spec_of(Shape::hypercube, 16),
                                      spec_of(Shape::full_mesh, 7), spec_of(Shape::exponential, 12)};
     shapes.push_back(spec_of(Shape::exponential, 11));
@@ -260,7 +260,7 @@ TEST_CASE("routing: one search serves all hosts of a torus, and gives the routes
             }
 }
 
-TEST_CASE("routing: hosts with one cable are in no search") {
+TEST_CASE("routing: hosts with one cable are in no search", "[memory]") {
     // A search settles the switches alone: two levels of 8 and 4 in a fat tree of 4 · 8 hosts.
     TopologySpec spec = spec_of(Shape::fat_tree);
     spec.down = {4, 8};
@@ -274,7 +274,7 @@ TEST_CASE("routing: hosts with one cable are in no search") {
     CHECK(router.settled() <= 8 * 12);  // a search for each leaf
 }
 
-TEST_CASE("routing: in a balanced dragonfly the longest path is local, global, local") {
+TEST_CASE("routing: in a balanced dragonfly the longest path is local, global, local", "[memory]") {
     // Balanced, every two groups connected once: up to host, local, global, local, host.
     TopologySpec spec = spec_of(Shape::dragonfly);
     spec.hosts_per_router = 2;
@@ -294,7 +294,7 @@ TEST_CASE("routing: in a balanced dragonfly the longest path is local, global, l
     CHECK(longest == 5);
 }
 
-TEST_CASE("routing: spread traffic uses all equal paths of a fat tree, about equally often") {
+TEST_CASE("routing: spread traffic uses all equal paths of a fat tree, about equally often", "[memory]") {
     // 8-port switches: 128 hosts, 16 cores, 4 uplinks of a leaf and 4 of a spine.
     const Topology topology = make_topology(fat_tree(8), fabric);
     Router spread(topology, {Routing::Shortest::latency, by_hash}),
@@ -324,7 +324,7 @@ TEST_CASE("routing: spread traffic uses all equal paths of a fat tree, about equ
     }
 }
 
-TEST_CASE("routing: spread traffic is even over any number of paths") {
+TEST_CASE("routing: spread traffic is even over any number of paths", "[memory]") {
     const std::uint32_t middle = GENERATE(2u, 3u, 5u, 7u);
     Topology topology;
     constexpr std::uint32_t side = 30;
@@ -347,7 +347,7 @@ TEST_CASE("routing: spread traffic is even over any number of paths") {
     for (const auto& [where, count] : used) CHECK(count == Approx(mean).margin(5 * std::sqrt(mean)));
 }
 
-TEST_CASE("routing: a thousand hosts and their farthest pairs are routed quickly") {
+TEST_CASE("routing: a thousand hosts and their farthest pairs are routed quickly", "[memory]") {
     // ⌈log2(1024)⌉ / 2 hops suffice if a number is written with digits -1, 0, 1, no two of them adjacent.
     const Topology exponential = make_topology(spec_of(Shape::exponential, 1024), fabric);
     Router router(exponential, {});
@@ -381,14 +381,14 @@ std::vector<int> shift_loads(Router& router, std::uint32_t hosts, std::uint32_t 
 
 }  // namespace
 
-TEST_CASE("routing: D-mod-k is the default on fat trees alone, and needs one") {
+TEST_CASE("routing: D-mod-k is the default on fat trees alone, and needs one", "[memory]") {
     CHECK(Router(make_topology(fat_tree(4), fabric), {}).policy() == Routing::Policy::d_mod_k);
     const Topology ring = make_topology(spec_of(Shape::ring, 6), fabric);
     CHECK(Router(ring, {}).policy() == Routing::Policy::ecmp);
     CHECK_THROWS_AS(Router(ring, {Routing::Shortest::latency, Routing::Policy::d_mod_k}), std::logic_error);
 }
 
-TEST_CASE("routing: D-mod-k equals paths worked out by hand") {
+TEST_CASE("routing: D-mod-k equals paths worked out by hand", "[memory]") {
     // topologies/fat-tree.yaml: two spines, two cables to each. Destination 6 is port 6 mod 4 = 2 of a leaf: parent 2
     // mod 2 = 0, and there cable 2 div 2 = 1; 7 is port 3: parent 1, cable 1. Down again over the same cable.
     const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
@@ -405,7 +405,8 @@ TEST_CASE("routing: D-mod-k equals paths worked out by hand") {
     CHECK(cables(12, 15) == Path{12, 15});
 }
 
-TEST_CASE("routing: with D-mod-k no two flows of a shift share a link of a fat tree without oversubscription") {
+TEST_CASE("routing: with D-mod-k no two flows of a shift share a link of a fat tree without oversubscription",
+          "[memory]") {
     // E. Zahavi 2010: the purpose of D-mod-k. Equal loads on uplinks and downlinks at every switch.
     const auto spec = GENERATE(fat_tree(4), fat_tree(6), fat_tree(8), fat_tree({4, 4}, {1, 2}, {1, 2}),
                                fat_tree({8, 4}, {1, 4}, {1, 2}), fat_tree({4, 4, 8}, {1, 4, 4}, {1, 1, 1}));
@@ -423,7 +424,7 @@ TEST_CASE("routing: with D-mod-k no two flows of a shift share a link of a fat t
     CHECK(most_first > 1);
 }
 
-TEST_CASE("routing: both directions round a ring carry the same") {
+TEST_CASE("routing: both directions round a ring carry the same", "[memory]") {
     // All pairs. Half way round there are two paths: with 4k hosts half of the hosts can use each, so the loads are
     // equal; with 4k + 2 they differ by one.
     for (std::uint32_t hosts = 3; hosts <= 20; ++hosts) {
@@ -440,7 +441,7 @@ TEST_CASE("routing: both directions round a ring carry the same") {
     }
 }
 
-TEST_CASE("routing: both directions round each dimension of a torus carry the same") {
+TEST_CASE("routing: both directions round each dimension of a torus carry the same", "[memory]") {
     TopologySpec spec = spec_of(Shape::torus);
     spec.dimensions = {4, 8, 4};
     const Topology topology = make_topology(spec, fabric);
@@ -465,7 +466,7 @@ TEST_CASE("routing: both directions round each dimension of a torus carry the sa
     CHECK(hops_with.begin()->second == 2 * static_cast<int>(topology.hosts));
 }
 
-TEST_CASE("routing: on a hypercube and on multi-homed hosts ecmp spreads by the hash of the flow") {
+TEST_CASE("routing: on a hypercube and on multi-homed hosts ecmp spreads by the hash of the flow", "[memory]") {
     // All pairs of a hypercube of 16: eight flows per link are the mean. Independent choices among equal paths exceed
     // it by half at most here; a choice that depends on the distance alone would put all flows of a distance on one
     // cable.
@@ -481,7 +482,7 @@ TEST_CASE("routing: on a hypercube and on multi-homed hosts ecmp spreads by the 
     CHECK(*std::min_element(loads.begin(), loads.end()) > 0);
 }
 
-TEST_CASE("routing: channels of the same two hosts may take different paths by ecmp, and only by ecmp") {
+TEST_CASE("routing: channels of the same two hosts may take different paths by ecmp, and only by ecmp", "[memory]") {
     const Topology topology = make_topology(fat_tree(8), fabric);
     for (const auto policy : {Routing::Policy::d_mod_k, by_hash, first_way}) {
         Router router(topology, {Routing::Shortest::latency, policy});
@@ -496,7 +497,7 @@ TEST_CASE("routing: channels of the same two hosts may take different paths by e
     }
 }
 
-TEST_CASE("routing: adaptive routing avoids traffic in flight on the whole path at the start") {
+TEST_CASE("routing: adaptive routing avoids traffic in flight on the whole path at the start", "[memory]") {
     // Two leaves, three spines. The first path is loaded on its way up, the second on its way down.
     const Topology topology = make_topology(fat_tree({2, 2}, {1, 3}, {1, 1}), fabric);
     Router router(topology, {Routing::Shortest::latency, Routing::Policy::adaptive_at_start});
@@ -525,7 +526,7 @@ TEST_CASE("routing: adaptive routing avoids traffic in flight on the whole path 
     CHECK(spine(loads) == "spine-1");
 }
 
-TEST_CASE("routing: unused paths around a link are counted") {
+TEST_CASE("routing: unused paths around a link are counted", "[memory]") {
     // Two spines with two cables each: eight paths, two of which use any one uplink.
     const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
     Router router(topology, {Routing::Shortest::latency, first_way});

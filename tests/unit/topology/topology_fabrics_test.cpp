@@ -4,7 +4,8 @@
 
 using namespace syncline;
 
-TEST_CASE("shapes: a k-ary fat tree has k³/4 hosts, 5k²/4 switches of k ports and as many cables at each level") {
+TEST_CASE("shapes: a k-ary fat tree has k³/4 hosts, 5k²/4 switches of k ports and as many cables at each level",
+          "[memory]") {
     for (std::uint32_t k = 2; k <= 12; k += 2) {
         CAPTURE(k);
         TopologySpec spec = spec_of(Shape::fat_tree);
@@ -27,7 +28,7 @@ TEST_CASE("shapes: a k-ary fat tree has k³/4 hosts, 5k²/4 switches of k ports 
     CHECK(neighbours(tree, "core-1") == Neighbours{"spine-1", "spine-3", "spine-5", "spine-7"});
 }
 
-TEST_CASE("shapes: the smallest k-ary fat tree with enough hosts is chosen") {
+TEST_CASE("shapes: the smallest k-ary fat tree with enough hosts is chosen", "[memory]") {
     for (std::int64_t n = 1; n <= 200; ++n) {
         CAPTURE(n);
         const std::int64_t hosts = make_topology(spec_of(Shape::fat_tree), fabric, n).hosts;
@@ -36,7 +37,8 @@ TEST_CASE("shapes: the smallest k-ary fat tree with enough hosts is chosen") {
     }
 }
 
-TEST_CASE("shapes: a generalised fat tree has Π w · Π m vertices a level, with m·p cables down and w·p up") {
+TEST_CASE("shapes: a generalised fat tree has Π w · Π m vertices a level, with m·p cables down and w·p up",
+          "[memory]") {
     for (unsigned choice = 0; choice < 128; ++choice) {
         const auto either = [&](unsigned bit, std::int64_t one, std::int64_t other) {
             return (choice >> bit & 1) != 0 ? other : one;
@@ -78,7 +80,7 @@ TEST_CASE("shapes: a generalised fat tree has Π w · Π m vertices a level, wit
     }
 }
 
-TEST_CASE("shapes: fat trees equal those made by hand, and invalid parameters are rejected") {
+TEST_CASE("shapes: fat trees equal those made by hand, and invalid parameters are rejected", "[memory]") {
     // Two levels: 3 leaves of 2 hosts, 2 spines, two cables between every leaf and spine.
     TopologySpec spec = spec_of(Shape::fat_tree);
     spec.down = {2, 3};
@@ -108,7 +110,7 @@ TEST_CASE("shapes: fat trees equal those made by hand, and invalid parameters ar
     check_refused(spec, fabric, 0, "ports");
 }
 
-TEST_CASE("shapes: a dragonfly is groups of routers, every two of which have a global cable") {
+TEST_CASE("shapes: a dragonfly is groups of routers, every two of which have a global cable", "[memory]") {
     for (std::int64_t a = 1; a <= 4; ++a) {
         for (std::int64_t h = 1; h <= 3; ++h) {
             for (std::int64_t p = 1; p <= 2; ++p) {
@@ -146,7 +148,8 @@ TEST_CASE("shapes: a dragonfly is groups of routers, every two of which have a g
     }
 }
 
-TEST_CASE("shapes: dragonflies equal those made by hand, balanced ones too, and invalid parameters are rejected") {
+TEST_CASE("shapes: dragonflies equal those made by hand, balanced ones too, and invalid parameters are rejected",
+          "[memory]") {
     // a = 2, p = h = 1, three groups: group 0's ports lead to groups 1 and 2, group 1's to 0 and 2, group 2's to 0
     // and 1.
     const Topology smallest = make_topology(spec_of(Shape::dragonfly), fabric, 6);
@@ -172,7 +175,7 @@ TEST_CASE("shapes: dragonflies equal those made by hand, balanced ones too, and 
     CHECK(make_topology(spec, fabric).hosts == 16);
 }
 
-TEST_CASE("shapes: on rails, port r of every node is on a leaf of rail r") {
+TEST_CASE("shapes: on rails, port r of every node is on a leaf of rail r", "[memory]") {
     for (std::int64_t rails = 1; rails <= 4; ++rails) {
         for (std::int64_t nodes = 1; nodes <= 9; ++nodes) {
             for (std::int64_t group = 0; group <= 4; ++group) {
@@ -210,7 +213,7 @@ TEST_CASE("shapes: on rails, port r of every node is on a leaf of rail r") {
     check_refused(spec, fabric, 0, "hosts");
 }
 
-TEST_CASE("shapes: a graph has the user's vertices and edges") {
+TEST_CASE("shapes: a graph has the user's vertices and edges", "[memory]") {
     TopologySpec spec = spec_of(Shape::graph);
     spec.edges = {{"s", "b", {}}, {"a", "s", {5, 0}}, {"s", "t", {}}, {"c", "t", {0, 7}}};
     spec.switches = {"t", "s"};

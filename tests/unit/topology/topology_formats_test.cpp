@@ -105,7 +105,7 @@ std::string repeated(const std::string& text, std::size_t times) {
 
 }  // namespace
 
-TEST_CASE("a written graph is read back as it was", "[topology][formats]") {
+TEST_CASE("a written graph is read back as it was", "[topology][formats][memory]") {
     std::vector<Topology> topologies{awkward(), ring(2, {}), ring(3, wire_25g), ring(7, {1e9 / 3, 1.1e-6})};
     for (const Topology& topology : topologies)
         for (const auto& [file_name, text] :
@@ -189,7 +189,7 @@ TEST_CASE("graphs with odd names are read back as they were, or are not written"
     CHECK(refused < 1000);
 }
 
-TEST_CASE("names that some format cannot hold are refused", "[topology][formats]") {
+TEST_CASE("names that some format cannot hold are refused", "[topology][formats][memory]") {
     const auto node = [](const std::string& id) {
         return error("x.graphml",
                      graphml("<node id=\"" + id + "\"/><node id='b'/><edge source=\"" + id + "\" target='b'/>"));
@@ -202,14 +202,14 @@ TEST_CASE("names that some format cannot hold are refused", "[topology][formats]
     CHECK(holds(error("x.dot", "graph { a -- \"b\xef\xbf\xbf\" }"), "XML cannot hold"));
 }
 
-TEST_CASE("wires are written in readable units", "[topology][formats]") {
+TEST_CASE("wires are written in readable units", "[topology][formats][memory]") {
     const std::string text = to_dot(ring(2, wire_25g));
     CHECK(holds(text, "\"host-0\" -- \"host-1\" [bandwidth=\"25 Gbps\", latency=\"1 us\"];"));
     CHECK(holds(to_graphml(ring(2, wire_25g)), "<data key=\"bandwidth\">25 Gbps</data>"));
     CHECK(!holds(to_dot(ring(2, {})), "bandwidth"));
 }
 
-TEST_CASE("parallel cables are written as several edges, one-way cables as arrows", "[topology][formats]") {
+TEST_CASE("parallel cables are written as several edges, one-way cables as arrows", "[topology][formats][memory]") {
     Topology twice = ring(2, wire_25g);
     twice.add_cable(0, 1, wire_25g);
     const std::string text = to_dot(twice);
@@ -224,7 +224,7 @@ TEST_CASE("parallel cables are written as several edges, one-way cables as arrow
     CHECK(holds(to_graphml(one_way), "edgedefault=\"directed\""));
 }
 
-TEST_CASE("DOT is read as people write it", "[topology][formats]") {
+TEST_CASE("DOT is read as people write it", "[topology][formats][memory]") {
     const TopologySpec spec = parse_graph("x.dot", R"(
         // two leaves
         strict graph "fabric" {
@@ -246,7 +246,7 @@ TEST_CASE("DOT is read as people write it", "[topology][formats]") {
 }
 
 TEST_CASE("GraphML is read as other tools write it: ids or names, keys without a type, nested graphs",
-          "[topology][formats]") {
+          "[topology][formats][memory]") {
     const TopologySpec spec = parse_graph(
         "x.graphml",
         graphml("<node id='n0'><data key='n'>first</data><data key='y'><x/></data></node><node id='second'/>"
@@ -259,7 +259,7 @@ TEST_CASE("GraphML is read as other tools write it: ids or names, keys without a
           std::vector<Edge>{{"first", "group", 3.125e9, 0}, {"group", "n3", 0, 0}, {"group", "second", 0, 1e-6}});
 }
 
-TEST_CASE("opposite edges are one cable", "[topology][formats]") {
+TEST_CASE("opposite edges are one cable", "[topology][formats][memory]") {
     CHECK(parse_graph("x.dot", "digraph { a -> b; b -> a; b -> c -> b }").edges.size() == 2);
     const std::string nodes = "<node id='a'/><node id='b'/>", there = "<edge source='a' target='b'/>",
                       back = "<edge source='b' target='a'/>";
@@ -272,7 +272,7 @@ TEST_CASE("opposite edges are one cable", "[topology][formats]") {
     CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is listed twice"));
 }
 
-TEST_CASE("a graph that is not a topology is rejected with the reason", "[topology][formats]") {
+TEST_CASE("a graph that is not a topology is rejected with the reason", "[topology][formats][memory]") {
     CHECK(holds(error("x.yaml", "graph { a -- b }"), "the format cannot be told"));
     CHECK(holds(error("x", "graph { a -- b }"), "the format cannot be told"));
     CHECK(holds(error("x.dot", "graph { a -- b; b -- a }"), "b -- a is listed twice"));
@@ -411,7 +411,7 @@ void check_picture(const TopologySpec& spec, const Topology& topology) {
 
 }  // namespace
 
-TEST_CASE("a picture shows every vertex and every cable once", "[topology][formats]") {
+TEST_CASE("a picture shows every vertex and every cable once", "[topology][formats][memory]") {
     for (const Shape shape : {Shape::star, Shape::ring, Shape::tree, Shape::exponential, Shape::torus, Shape::full_mesh,
                               Shape::fat_tree, Shape::dragonfly})
         for (const Use use : {Use::fabric, Use::overlay})
@@ -449,14 +449,14 @@ TEST_CASE("a picture shows every vertex and every cable once", "[topology][forma
     check_picture(spec, make_topology(spec, Use::overlay, 9));
 }
 
-TEST_CASE("a picture of a user's graph escapes names", "[topology][formats]") {
+TEST_CASE("a picture of a user's graph escapes names", "[topology][formats][memory]") {
     TopologySpec spec;
     spec.shape = Shape::graph;
     check_picture(spec, awkward());
     for (const std::uint32_t hosts : {2U, 3U, 50U}) check_picture(spec, ring(hosts, {}));
 }
 
-TEST_CASE("written shapes are read with the same cables", "[topology][formats]") {
+TEST_CASE("written shapes are read with the same cables", "[topology][formats][memory]") {
     for (const Shape shape : {Shape::tree, Shape::torus, Shape::fat_tree, Shape::dragonfly}) {
         TopologySpec spec;
         spec.shape = shape;

@@ -6,7 +6,7 @@
 
 using namespace syncline;
 
-TEST_CASE("shapes: the number of hosts follows from the parameters") {
+TEST_CASE("shapes: the number of hosts follows from the parameters", "[memory]") {
     TopologySpec spec = spec_of(Shape::ring);
     CHECK(make_topology(spec, fabric).hosts == 16);
     CHECK(make_topology(spec, overlay).hosts == 16);
@@ -22,7 +22,7 @@ TEST_CASE("shapes: the number of hosts follows from the parameters") {
     CHECK_THROWS_AS(make_topology(spec_of(Shape::ring), fabric, -1), std::logic_error);
 }
 
-TEST_CASE("shapes: a plain shape has names, wires and levels") {
+TEST_CASE("shapes: a plain shape has names, wires and levels", "[memory]") {
     TopologySpec spec = spec_of(Shape::star, 3);
     spec.name = "lab";
     spec.bandwidth_Bps = {1e9};
@@ -87,14 +87,14 @@ TEST_CASE("shapes: too many cables are rejected immediately") {
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));  // with sanitizers, on a busy machine
 }
 
-TEST_CASE("shapes: every shape has the name it has in files") {
+TEST_CASE("shapes: every shape has the name it has in files", "[memory]") {
     CHECK(std::string(shape_name(Shape::star)) == "star");
     CHECK(std::string(shape_name(Shape::full_mesh)) == "full-mesh");
     CHECK(std::string(shape_name(Shape::fat_tree)) == "fat-tree");
     CHECK(std::string(shape_name(Shape::graph)) == "graph");
 }
 
-TEST_CASE("shapes: the same description makes the same topology, edge by edge") {
+TEST_CASE("shapes: the same description makes the same topology, edge by edge", "[memory]") {
     for (const Shape shape : {Shape::star, Shape::ring, Shape::tree, Shape::exponential, Shape::torus, Shape::hypercube,
                               Shape::full_mesh, Shape::fat_tree, Shape::dragonfly}) {
         const auto listing = [&] {

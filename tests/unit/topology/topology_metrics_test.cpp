@@ -90,7 +90,7 @@ double least_over_halves(const Topology& topology) {
 
 }  // namespace
 
-TEST_CASE("metrics of one host and of two are defined") {
+TEST_CASE("metrics of one host and of two are defined", "[memory]") {
     const Metrics one = measure_topology(unknown, of_hosts(1));
     CHECK(one.hosts == 1);
     CHECK(one.cables == 0);
@@ -116,7 +116,7 @@ TEST_CASE("metrics of one host and of two are defined") {
     }
 }
 
-TEST_CASE("distances in trees are those of searches from every host") {
+TEST_CASE("distances in trees are those of searches from every host", "[memory]") {
     std::mt19937 random(1);
     for (int round = 0; round < 300; ++round) {
         Topology tree;
@@ -148,7 +148,7 @@ TEST_CASE("distances in trees are those of searches from every host") {
     }
 }
 
-TEST_CASE("graphs whose least degree is two are separated by a bridge, or by two cables") {
+TEST_CASE("graphs whose least degree is two are separated by a bridge, or by two cables", "[memory]") {
     // Rings whose neighbours share one vertex (no bridge), one cable, or two.
     const auto rings = [](std::uint32_t cables) {
         Topology topology;
@@ -189,7 +189,7 @@ TEST_CASE("graphs of a hundred thousand hosts are measured, or what is not exact
     CHECK(closed.edge_connectivity == 2);
 }
 
-TEST_CASE("a ring's metrics equal the formulas, with the shape known and without") {
+TEST_CASE("a ring's metrics equal the formulas, with the shape known and without", "[memory]") {
     for (std::uint32_t n = 3; n <= 24; ++n) {
         for (const Shape shape : {Shape::ring, Shape::graph}) {
             const Metrics ring = measure_topology(of_shape(shape), ring_of(n));
@@ -207,7 +207,7 @@ TEST_CASE("a ring's metrics equal the formulas, with the shape known and without
     }
 }
 
-TEST_CASE("a full mesh's metrics equal the formulas, with the shape known and without") {
+TEST_CASE("a full mesh's metrics equal the formulas, with the shape known and without", "[memory]") {
     for (std::uint32_t n = 3; n <= 18; ++n) {
         for (const Shape shape : {Shape::full_mesh, Shape::graph}) {
             if (shape == Shape::graph && n > 10 && n < 17) continue;  // all halves: slow in a debug build
@@ -223,7 +223,7 @@ TEST_CASE("a full mesh's metrics equal the formulas, with the shape known and wi
     }
 }
 
-TEST_CASE("a hypercube's metrics equal the formulas, with the shape known and without") {
+TEST_CASE("a hypercube's metrics equal the formulas, with the shape known and without", "[memory]") {
     for (std::uint32_t d = 1; d <= 6; ++d) {
         const double n = 1U << d;
         for (const Shape shape : {Shape::hypercube, Shape::graph}) {
@@ -240,7 +240,7 @@ TEST_CASE("a hypercube's metrics equal the formulas, with the shape known and wi
     }
 }
 
-TEST_CASE("a torus' bisection is the minimum over all halves") {
+TEST_CASE("a torus' bisection is the minimum over all halves", "[memory]") {
     for (const auto& [first, second] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
              {3, 3}, {3, 4}, {4, 3}, {2, 3}, {3, 2}, {2, 5}, {2, 2}, {4, 2}, {2, 6}, {1, 5}, {6, 1}, {5, 3}}) {
         const Topology torus = torus_of(first, second);
@@ -251,7 +251,7 @@ TEST_CASE("a torus' bisection is the minimum over all halves") {
     }
 }
 
-TEST_CASE("a torus' other metrics are sums over its dimensions") {
+TEST_CASE("a torus' other metrics are sums over its dimensions", "[memory]") {
     const auto ring_mean = [](std::uint32_t k) { return k % 2 == 0 ? k / 4.0 : (k * k - 1) / (4.0 * k); };
     for (std::uint32_t first = 3; first <= 6; ++first) {
         for (std::uint32_t second = 3; second <= 7; ++second) {
@@ -279,7 +279,7 @@ TEST_CASE("a torus' other metrics are sums over its dimensions") {
     }
 }
 
-TEST_CASE("a star of hosts on a switch and a star of ranks have the expected metrics") {
+TEST_CASE("a star of hosts on a switch and a star of ranks have the expected metrics", "[memory]") {
     for (std::uint32_t n = 2; n <= 20; ++n) {
         Topology star = of_hosts(n);
         const std::uint32_t hub = star.add_switch("switch", 1);
@@ -305,7 +305,7 @@ TEST_CASE("a star of hosts on a switch and a star of ranks have the expected met
     }
 }
 
-TEST_CASE("the minimum cut in cables need not be the one of minimum bandwidth") {
+TEST_CASE("the minimum cut in cables need not be the one of minimum bandwidth", "[memory]") {
     // Two pairs. Within a pair two slow cables, between the pairs three fast ones.
     Topology square = of_hosts(4);
     for (const std::uint32_t host : {0U, 2U})
@@ -321,13 +321,13 @@ TEST_CASE("the minimum cut in cables need not be the one of minimum bandwidth") 
     CHECK(metrics.most_degree == 5);
 }
 
-TEST_CASE("cables without bandwidth have none between the halves") {
+TEST_CASE("cables without bandwidth have none between the halves", "[memory]") {
     Topology pair = of_hosts(2);
     pair.add_cable(0, 1, {});
     CHECK_FALSE(measure_topology(unknown, pair).bisection_Bps);
 }
 
-TEST_CASE("a ring of one-way connections has the formulas' metrics") {
+TEST_CASE("a ring of one-way connections has the formulas' metrics", "[memory]") {
     for (std::uint32_t n = 2; n <= 12; ++n) {
         Topology ring = of_hosts(n);
         for (std::uint32_t i = 0; i < n; ++i) ring.add_one_way(i, (i + 1) % n, {});
@@ -344,7 +344,7 @@ TEST_CASE("a ring of one-way connections has the formulas' metrics") {
     }
 }
 
-TEST_CASE("the directed exponential graph mixes as B. Ying et al. prove") {
+TEST_CASE("the directed exponential graph mixes as B. Ying et al. prove", "[memory]") {
     for (std::uint32_t n = 2; n <= 40; ++n) {
         const auto reach = static_cast<std::uint32_t>(std::bit_width(n - 1));  // ⌈log2 n⌉
         Topology graph = of_hosts(n);
@@ -405,7 +405,7 @@ TEST_CASE("the bisection of a long ring and of a grid in mixed order is minimum"
     CHECK(least_of_some_halves(Network(grid, Weight::cables)) == side);
 }
 
-TEST_CASE("a long path mixes slowly") {
+TEST_CASE("a long path mixes slowly", "[memory]") {
     // I - W is a third of the path's Laplacian: its smallest nonzero eigenvalue is (2 - 2cos(π/n))/3.
     for (const std::uint32_t n : {3U, 100U, 600U}) {
         Topology path = of_hosts(n);
@@ -417,7 +417,7 @@ TEST_CASE("a long path mixes slowly") {
     }
 }
 
-TEST_CASE("switches without a host that are cut off do not count") {
+TEST_CASE("switches without a host that are cut off do not count", "[memory]") {
     // Two hosts with three cables each to either of two switches; a third switch has one cable.
     Topology fabric = of_hosts(2);
     const std::uint32_t a = fabric.add_switch("a", 1), b = fabric.add_switch("b", 1), c = fabric.add_switch("c", 2);
@@ -433,7 +433,7 @@ TEST_CASE("switches without a host that are cut off do not count") {
     CHECK(metrics.diameter == 2);
 }
 
-TEST_CASE("a host that cannot reach another is a bug") {
+TEST_CASE("a host that cannot reach another is a bug", "[memory]") {
     CHECK_THROWS_AS(measure_topology(unknown, of_hosts(2)), std::logic_error);
 }
 
@@ -459,7 +459,7 @@ TopologySpec fat_tree_spec(std::vector<std::int64_t> down, std::vector<std::int6
 
 }  // namespace
 
-TEST_CASE("the metrics of shapes do not depend on whether the shape is known") {
+TEST_CASE("the metrics of shapes do not depend on whether the shape is known", "[memory]") {
     for (const Shape shape : {Shape::ring, Shape::exponential, Shape::torus, Shape::hypercube, Shape::full_mesh}) {
         for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 8, 9, 18, 20, 21, 25, 27, 30, 32, 36}) {
             if (shape == Shape::hypercube && !std::has_single_bit(static_cast<std::uint64_t>(n))) continue;
@@ -486,7 +486,7 @@ TEST_CASE("the metrics of shapes do not depend on whether the shape is known") {
     }
 }
 
-TEST_CASE("an exponential graph of a power of two has the expected metrics") {
+TEST_CASE("an exponential graph of a power of two has the expected metrics", "[memory]") {
     for (std::uint32_t m = 2; m <= 8; ++m) {
         const Metrics graph = metrics_of(of_shape(Shape::exponential), Use::overlay, 1 << m);
         CHECK(graph.most_degree == 2 * m - 1);  // half way round both directions are the same
@@ -498,7 +498,7 @@ TEST_CASE("an exponential graph of a power of two has the expected metrics") {
     }
 }
 
-TEST_CASE("a k-ary fat tree has full bisection and a diameter of 6") {
+TEST_CASE("a k-ary fat tree has full bisection and a diameter of 6", "[memory]") {
     for (std::int64_t k = 2; k <= 8; k += 2) {
         TopologySpec spec = of_shape(Shape::fat_tree);
         spec.ports = k;
@@ -520,7 +520,7 @@ TEST_CASE("a k-ary fat tree has full bisection and a diameter of 6") {
     }
 }
 
-TEST_CASE("the formula for fat trees equals the minimum over all halves") {
+TEST_CASE("the formula for fat trees equals the minimum over all halves", "[memory]") {
     for (const TopologySpec& spec :
          {fat_tree_spec({3}, {1}), fat_tree_spec({3, 3}, {1, 3}), fat_tree_spec({2, 4}, {1, 2}),
           fat_tree_spec({4, 2}, {1, 1}), fat_tree_spec({4, 2}, {1, 2}), fat_tree_spec({5, 2}, {1, 3}),
@@ -534,7 +534,7 @@ TEST_CASE("the formula for fat trees equals the minimum over all halves") {
     }
 }
 
-TEST_CASE("a fat tree may have levels of other bandwidths") {
+TEST_CASE("a fat tree may have levels of other bandwidths", "[memory]") {
     TopologySpec spec = fat_tree_spec({4, 4}, {1, 2});
     spec.bandwidth_Bps = {100, 100};
     CHECK(metrics_of(spec, Use::fabric).bisection_Bps.value() == 400);  // 4 leaves with 2 cables up, half of that
@@ -545,7 +545,7 @@ TEST_CASE("a fat tree may have levels of other bandwidths") {
     CHECK(faster_above.bisection_exact);
 }
 
-TEST_CASE("a tree is bisected across its subtrees") {
+TEST_CASE("a tree is bisected across its subtrees", "[memory]") {
     const auto tree = [](std::int64_t arity, std::int64_t depth) {
         TopologySpec spec = of_shape(Shape::tree);
         spec.arity = arity;
@@ -566,7 +566,7 @@ TEST_CASE("a tree is bisected across its subtrees") {
     CHECK(odd.bisection_Bps.value() == 30);
 }
 
-TEST_CASE("a balanced dragonfly's longest path is local, global, local") {
+TEST_CASE("a balanced dragonfly's longest path is local, global, local", "[memory]") {
     for (std::int64_t p = 1; p <= 3; ++p) {
         TopologySpec spec = of_shape(Shape::dragonfly);
         spec.hosts_per_router = p;
@@ -583,7 +583,7 @@ TEST_CASE("a balanced dragonfly's longest path is local, global, local") {
     }
 }
 
-TEST_CASE("rails join their leaves at the spines") {
+TEST_CASE("rails join their leaves at the spines", "[memory]") {
     TopologySpec spec = of_shape(Shape::rails);
     spec.rails = 4;
     spec.nodes_per_group = 4;
@@ -594,7 +594,7 @@ TEST_CASE("rails join their leaves at the spines") {
     CHECK(rails.bisection_exact);
 }
 
-TEST_CASE("hierarchies of rings and meshes have the expected metrics") {
+TEST_CASE("hierarchies of rings and meshes have the expected metrics", "[memory]") {
     TopologySpec spec = of_shape(Shape::hierarchical);
     spec.levels = {{Shape::full_mesh, 5}, {Shape::ring, 6}};
     const Metrics metrics = metrics_of(spec, Use::overlay);

@@ -200,7 +200,7 @@ TEST_CASE("blocks of a large topology are few and stand for all of it", "[topolo
         }
 }
 
-TEST_CASE("blocks are racks, pods and groups", "[topology][picture]") {
+TEST_CASE("blocks are racks, pods and groups", "[topology][picture][memory]") {
     const auto labels = [](const TopologySpec& spec, int hosts) {
         std::map<std::string, int> found;
         const Topology topology = make_topology(spec, Use::fabric, hosts);
@@ -248,7 +248,7 @@ TEST_CASE("two hosts at the ends of many switches have few blocks and a short le
     }
 }
 
-TEST_CASE("cables between switches of one level pass above the others", "[topology][picture]") {
+TEST_CASE("cables between switches of one level pass above the others", "[topology][picture][memory]") {
     TopologySpec spec = of_shape(Shape::graph);
     spec.switches = {"s0", "s1", "s2"};
     spec.edges = {{"a", "s0", {}},  {"b", "s1", {}},  {"c", "s2", {}},

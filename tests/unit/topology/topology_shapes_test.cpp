@@ -7,7 +7,7 @@
 
 using namespace syncline;
 
-TEST_CASE("shapes: a ring joins each host with the next one") {
+TEST_CASE("shapes: a ring joins each host with the next one", "[memory]") {
     for (std::uint32_t n = 1; n <= 40; ++n) {
         for (const Use use : {fabric, overlay}) {
             CAPTURE(n);
@@ -19,7 +19,7 @@ TEST_CASE("shapes: a ring joins each host with the next one") {
     }
 }
 
-TEST_CASE("shapes: a full mesh joins every two") {
+TEST_CASE("shapes: a full mesh joins every two", "[memory]") {
     for (std::uint32_t n = 1; n <= 40; ++n) {
         CAPTURE(n);
         const Topology mesh = make_topology(spec_of(Shape::full_mesh), overlay, n);
@@ -28,7 +28,7 @@ TEST_CASE("shapes: a full mesh joins every two") {
     }
 }
 
-TEST_CASE("shapes: a hypercube joins hosts whose numbers differ in one bit") {
+TEST_CASE("shapes: a hypercube joins hosts whose numbers differ in one bit", "[memory]") {
     for (std::uint32_t n = 1; n <= 128; n *= 2) {
         CAPTURE(n);
         const Topology cube = make_topology(spec_of(Shape::hypercube), fabric, n);
@@ -45,7 +45,7 @@ TEST_CASE("shapes: a hypercube joins hosts whose numbers differ in one bit") {
     }
 }
 
-TEST_CASE("shapes: the exponential graph joins i with i ± 2^k") {
+TEST_CASE("shapes: the exponential graph joins i with i ± 2^k", "[memory]") {
     const auto is_power = [](std::uint32_t distance) { return std::has_single_bit(distance); };
     for (std::uint32_t n = 1; n <= 70; ++n) {
         CAPTURE(n);
@@ -67,7 +67,7 @@ TEST_CASE("shapes: the exponential graph joins i with i ± 2^k") {
           Neighbours{"rank-1", "rank-2", "rank-4", "rank-5"});
 }
 
-TEST_CASE("shapes: a torus joins neighbours in each dimension") {
+TEST_CASE("shapes: a torus joins neighbours in each dimension", "[memory]") {
     for (const std::vector<std::int64_t>& sizes :
          {std::vector<std::int64_t>{1}, {5}, {1, 7}, {2, 2}, {3, 4}, {4, 2, 3}, {2, 2, 2}, {1, 1, 5}, {3, 3, 3}}) {
         TopologySpec spec = spec_of(Shape::torus);
@@ -111,7 +111,7 @@ TEST_CASE("shapes: a torus joins neighbours in each dimension") {
     }
 }
 
-TEST_CASE("shapes: a torus without dimensions is as square as its hosts allow") {
+TEST_CASE("shapes: a torus without dimensions is as square as its hosts allow", "[memory]") {
     for (const auto& [hosts, cables] : std::vector<std::pair<std::int64_t, std::uint32_t>>{
              {12, 24}, {7, 7}, {16, 32}, {1, 0}, {2, 1}, {6, 9}, {36, 72}}) {  // 3x4, 1x7, 4x4, 1x1, 1x2, 2x3, 6x6
         CAPTURE(hosts);
@@ -131,7 +131,7 @@ TEST_CASE("shapes: a torus without dimensions is as square as its hosts allow") 
     check_refused(spec, fabric, 0, "dimensions");
 }
 
-TEST_CASE("shapes: a star has a switch in its centre, or rank 0") {
+TEST_CASE("shapes: a star has a switch in its centre, or rank 0", "[memory]") {
     for (std::uint32_t n = 1; n <= 20; ++n) {
         CAPTURE(n);
         const Topology with_switch = make_topology(spec_of(Shape::star), fabric, n);
@@ -144,7 +144,7 @@ TEST_CASE("shapes: a star has a switch in its centre, or rank 0") {
     }
 }
 
-TEST_CASE("shapes: a tree of ranks is a heap") {
+TEST_CASE("shapes: a tree of ranks is a heap", "[memory]") {
     for (std::uint32_t arity = 1; arity <= 5; ++arity) {
         for (std::uint32_t n = 1; n <= 40; ++n) {
             TopologySpec spec = spec_of(Shape::tree);
@@ -160,7 +160,7 @@ TEST_CASE("shapes: a tree of ranks is a heap") {
     check_refused(spec, overlay, 4, "depth");
 }
 
-TEST_CASE("shapes: a tree of switches has the minimum depth with enough hosts, and no empty switches") {
+TEST_CASE("shapes: a tree of switches has the minimum depth with enough hosts, and no empty switches", "[memory]") {
     for (std::int64_t arity = 2; arity <= 5; ++arity) {
         for (std::int64_t n = 1; n <= 70; ++n) {
             CAPTURE(arity, n);
@@ -204,7 +204,7 @@ TEST_CASE("shapes: a tree of switches has the minimum depth with enough hosts, a
     CHECK(switches(make_topology(spec, fabric, 1)) == 3);
 }
 
-TEST_CASE("shapes: a hierarchy joins the groups' representatives") {
+TEST_CASE("shapes: a hierarchy joins the groups' representatives", "[memory]") {
     TopologySpec spec = spec_of(Shape::hierarchical);
     spec.levels = {{Shape::star, 4}, {Shape::ring, 0}};
     spec.bandwidth_Bps = {10, 40};
@@ -256,7 +256,7 @@ TEST_CASE("shapes: a hierarchy joins the groups' representatives") {
     check_refused(spec, fabric, 6, "levels");
 }
 
-TEST_CASE("shapes: hierarchies have the cables of their groups") {
+TEST_CASE("shapes: hierarchies have the cables of their groups", "[memory]") {
     for (std::int64_t size = 1; size <= 6; ++size) {
         for (std::int64_t n = 1; n <= 40; ++n) {
             CAPTURE(size, n);

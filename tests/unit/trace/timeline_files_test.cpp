@@ -93,7 +93,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a Chrome trace has nodes as processes, streams as threads, and acts within tasks") {
+TEST_CASE("a Chrome trace has nodes as processes, streams as threads, and acts within tasks", "[memory]") {
     const ChromeFile file = chrome(two_ranks());
     std::vector<std::string> names;
     for (const auto& [id, name] : file.processes) names.push_back(name);
@@ -110,7 +110,7 @@ TEST_CASE("a Chrome trace has nodes as processes, streams as threads, and acts w
     CHECK(file.about.at("title") == "two: base");
 }
 
-TEST_CASE("a Chrome trace's arrows go from the sending slice to the receiving one") {
+TEST_CASE("a Chrome trace's arrows go from the sending slice to the receiving one", "[memory]") {
     const ChromeFile file = chrome(two_ranks());
     REQUIRE(file.flows.size() == 1);
     const ChromeFlow& flow = file.flows.begin()->second;
@@ -122,7 +122,7 @@ TEST_CASE("a Chrome trace's arrows go from the sending slice to the receiving on
     CHECK(file.slices[flow.to].name == "messages");
 }
 
-TEST_CASE("a message that takes no time has an arrow, too") {
+TEST_CASE("a message that takes no time has an arrow, too", "[memory]") {
     TimelineView view = two_ranks();
     MessageRecord& message = view.timeline.trace.messages.at(1);
     message.put_s = message.got_s = message.through_s = 112 * us;
@@ -135,7 +135,7 @@ TEST_CASE("a message that takes no time has an arrow, too") {
     CHECK(file.slices[flow.to].thread == "rank 1 exchange");
 }
 
-TEST_CASE("links count bytes while they flow, and the busiest is first") {
+TEST_CASE("links count bytes while they flow, and the busiest is first", "[memory]") {
     const ChromeFile file = chrome(two_ranks());
     using Points = std::vector<std::pair<std::int64_t, double>>;
     REQUIRE(file.counters.size() == 2);
@@ -149,7 +149,7 @@ TEST_CASE("links count bytes while they flow, and the busiest is first") {
     CHECK_THAT(shown(less), ContainsSubstring("left out: 1 of 2 links"));
 }
 
-TEST_CASE("flows that share a link add up, and flows that continue are cut to the shown time") {
+TEST_CASE("flows that share a link add up, and flows that continue are cut to the shown time", "[memory]") {
     TimelineView view = two_ranks();
     Trace& trace = view.timeline.trace;
     trace.messages.push_back({exchange_0, exchange_1, 5, 0, 2000, 110 * us, 114 * us, 118 * us, 0, 1, 3});
@@ -159,7 +159,7 @@ TEST_CASE("flows that share a link add up, and flows that continue are cut to th
     CHECK(chrome(view, limits).counters.at("up") == Points{{113'000, 50}, {114'000, 75}, {115'000, 25}, {117'000, 0}});
 }
 
-TEST_CASE("a trace of some ranks omits the others, and messages with them") {
+TEST_CASE("a trace of some ranks omits the others, and messages with them", "[memory]") {
     TraceLimits limits;
     limits.ranks = {1};
     const ChromeFile file = chrome(two_ranks(), limits);
@@ -171,7 +171,7 @@ TEST_CASE("a trace of some ranks omits the others, and messages with them") {
     CHECK_THAT(shown(file), ContainsSubstring("left out: other iterations: 2 tasks, 2 acts\n"));
 }
 
-TEST_CASE("a trace of some time has whole events that reach into it, also of other iterations") {
+TEST_CASE("a trace of some time has whole events that reach into it, also of other iterations", "[memory]") {
     TraceLimits limits;
     limits.time = Interval{-8 * us, 3 * us};  // 92 us to 103 us
     const ChromeFile file = chrome(two_ranks(), limits);
@@ -184,7 +184,7 @@ TEST_CASE("a trace of some time has whole events that reach into it, also of oth
     CHECK(lines_of(chrome(two_ranks(), limits), "rank 1 exchange") == Lines{"bucket 0 112 118", "reduction 116 118"});
 }
 
-TEST_CASE("a trace of a level has nothing below it") {
+TEST_CASE("a trace of a level has nothing below it", "[memory]") {
     TraceLimits limits;
     limits.level = TraceLevel::acts;
     const ChromeFile acts = chrome(two_ranks(), limits);
@@ -198,7 +198,7 @@ TEST_CASE("a trace of a level has nothing below it") {
     CHECK_THAT(shown(tasks), ContainsSubstring("below the level 'tasks': 3 acts, 1 message\n"));
 }
 
-TEST_CASE("if messages were not recorded, a trace has tasks, and says so") {
+TEST_CASE("if messages were not recorded, a trace has tasks, and says so", "[memory]") {
     TimelineView view = two_ranks();
     view.timeline.trace = {};
     const ChromeFile file = chrome(view);
@@ -207,14 +207,15 @@ TEST_CASE("if messages were not recorded, a trace has tasks, and says so") {
     CHECK_THAT(written(write_paje_trace, view), ContainsSubstring("not recorded"));
 }
 
-TEST_CASE("names may have any characters: a Chrome trace stays JSON, a Paje trace has no double quotes within texts") {
+TEST_CASE("names may have any characters: a Chrome trace stays JSON, a Paje trace has no double quotes within texts",
+          "[memory]") {
     TimelineView view = two_ranks();
     view.names.assign(4, "a \"b\"\\\n\x01 \xff");
     CHECK(chrome(view).of("rank 0 compute").size() == 1);
     CHECK_THAT(written(write_paje_trace, view), ContainsSubstring("\"a 'b'\\   \xff\" 5\n"));
 }
 
-TEST_CASE("a Paje trace pushes and pops states, starts and ends links, in the order of time") {
+TEST_CASE("a Paje trace pushes and pops states, starts and ends links, in the order of time", "[memory]") {
     const std::string text = written(write_paje_trace, two_ranks());
     Lines events;
     std::istringstream lines(text);

@@ -65,7 +65,7 @@ std::vector<double> added_s(const Model& model, Plan plan) {
 
 }  // namespace
 
-TEST_CASE("accumulation: all micro-batches but the first add gradients to a buffer of their size") {
+TEST_CASE("accumulation: all micro-batches but the first add gradients to a buffer of their size", "[memory]") {
     for (const double element : {2.0, 4.0})
         for (const std::int64_t micro_batches : {1, 2, 3, 8}) {
             CAPTURE(element, micro_batches);
@@ -79,7 +79,7 @@ TEST_CASE("accumulation: all micro-batches but the first add gradients to a buff
         }
 }
 
-TEST_CASE("accumulation: every micro-batch adds gradients to a buffer of larger elements") {
+TEST_CASE("accumulation: every micro-batch adds gradients to a buffer of larger elements", "[memory]") {
     for (const bool beside : {false, true})
         for (const std::int64_t micro_batches : {1, 3}) {
             CAPTURE(beside, micro_batches);
@@ -99,7 +99,8 @@ TEST_CASE("accumulation: every micro-batch adds gradients to a buffer of larger 
         }
 }
 
-TEST_CASE("accumulation: a rank adds up its part of the weights, and its shard if gradients are scattered each time") {
+TEST_CASE("accumulation: a rank adds up its part of the weights, and its shard if gradients are scattered each time",
+          "[memory]") {
     const Model model = model_in(2);
     for (const std::int64_t ranks : {2, 4}) {
         CAPTURE(ranks);

@@ -41,7 +41,7 @@ std::pair<std::size_t, std::uint64_t> exchanges_of(const Lowered& lowered) {
 
 }  // namespace
 
-TEST_CASE("a parallel block has half of the exchanges of its halves one after the other") {
+TEST_CASE("a parallel block has half of the exchanges of its halves one after the other", "[memory]") {
     // B. Wang, A. Komatsuzaki, "GPT-J-6B", 2021: one all-reduce forward and one backward, in place of two each.
     const Attention first{.positions = s, .width = h, .heads = 12};
     const FeedForward second{.positions = s, .width = h, .hidden = 96, .norm = Norm::none};
@@ -59,7 +59,8 @@ TEST_CASE("a parallel block has half of the exchanges of its halves one after th
     }
 }
 
-TEST_CASE("ranks that share the hidden units of experts exchange what they exchange for a feed-forward layer") {
+TEST_CASE("ranks that share the hidden units of experts exchange what they exchange for a feed-forward layer",
+          "[memory]") {
     const Experts choice{.positions = s, .width = h, .hidden = 96, .experts = 5, .top_k = 2};
     const FeedForward plain{.positions = s, .width = h, .hidden = 96};
     for (const std::int64_t rows : {2, 4}) {

@@ -37,7 +37,7 @@ using Layers = std::vector<std::vector<std::uint32_t>>;
 
 }  // namespace
 
-TEST_CASE("without fusion every layer with parameters is a bucket, from the last to the first") {
+TEST_CASE("without fusion every layer with parameters is a bucket, from the last to the first", "[memory]") {
     const Model model = model_of({1, 0, 2, 3});
     const auto buckets = make_buckets(model, second_each(model), 0.5, fused(0, 0));
     CHECK(layers_of(buckets) == Layers{{3}, {2}, {0}});
@@ -47,7 +47,7 @@ TEST_CASE("without fusion every layer with parameters is a bucket, from the last
     CHECK(buckets[2].release_s == 4.5);  // the layer without parameters computes, and sends nothing
 }
 
-TEST_CASE("a threshold closes a bucket before it would be exceeded, and a larger tensor goes alone") {
+TEST_CASE("a threshold closes a bucket before it would be exceeded, and a larger tensor goes alone", "[memory]") {
     const Model model = model_of({1, 1, 9, 2, 2, 1});
     const auto buckets = make_buckets(model, second_each(model), 0, fused(4e6, 0));
     CHECK(layers_of(buckets) == Layers{{5, 4}, {3}, {2}, {1, 0}});
@@ -55,7 +55,7 @@ TEST_CASE("a threshold closes a bucket before it would be exceeded, and a larger
     CHECK(buckets[3].release_s == 6);
 }
 
-TEST_CASE("buckets negotiated ahead are those without a cycle") {
+TEST_CASE("buckets negotiated ahead are those without a cycle", "[memory]") {
     std::mt19937 random(7);
     for (int round = 0; round < 50; ++round) {
         std::vector<std::int64_t> megabytes(random() % 12);
@@ -76,7 +76,7 @@ TEST_CASE("buckets negotiated ahead are those without a cycle") {
     }
 }
 
-TEST_CASE("a cycle releases at each tick the gradients that are ready") {
+TEST_CASE("a cycle releases at each tick the gradients that are ready", "[memory]") {
     const Model model = model_of({1, 1, 1, 1, 1});
     const auto buckets = make_buckets(model, second_each(model), 0, fused(100e6, 2.5));
     CHECK(layers_of(buckets) == Layers{{4, 3}, {2, 1, 0}});
@@ -85,7 +85,7 @@ TEST_CASE("a cycle releases at each tick the gradients that are ready") {
     CHECK(buckets[1].release_s == 5);
 }
 
-TEST_CASE("without overlap all gradients are ready when the backward pass ends") {
+TEST_CASE("without overlap all gradients are ready when the backward pass ends", "[memory]") {
     const Model model = model_of({1, 1, 1});
     for (const Bucket& bucket : make_buckets(model, second_each(model), 1, fused(0, 0, Overlap::none))) {
         CHECK(bucket.release_s == 4);
@@ -93,7 +93,7 @@ TEST_CASE("without overlap all gradients are ready when the backward pass ends")
     CHECK(make_buckets(model, second_each(model), 1, fused(100e6, 0, Overlap::none)).size() == 1);
 }
 
-TEST_CASE("buckets hold every gradient once, in backward order, with any fusion") {
+TEST_CASE("buckets hold every gradient once, in backward order, with any fusion", "[memory]") {
     std::mt19937 random(1);
     for (int round = 0; round < 200; ++round) {
         std::vector<std::int64_t> sizes(1 + random() % 30);
@@ -120,7 +120,7 @@ TEST_CASE("buckets hold every gradient once, in backward order, with any fusion"
     }
 }
 
-TEST_CASE("placements put every byte on some server") {
+TEST_CASE("placements put every byte on some server", "[memory]") {
     std::mt19937 random(2);
     for (int round = 0; round < 200; ++round) {
         std::vector<Bucket> buckets(1 + random() % 20);
@@ -142,7 +142,7 @@ TEST_CASE("placements put every byte on some server") {
     }
 }
 
-TEST_CASE("round-robin follows the model's order, and greedy chooses the server with the fewest bytes") {
+TEST_CASE("round-robin follows the model's order, and greedy chooses the server with the fewest bytes", "[memory]") {
     // In backward order: the model's tensors are 8, 1, 1, 1 MB from first to last.
     std::vector<Bucket> buckets(4);
     for (std::size_t i = 0; i < 4; ++i) buckets[i].bytes = i == 3 ? 8 : 1;

@@ -52,7 +52,7 @@ Cluster cluster_of() {
 
 }  // namespace
 
-TEST_CASE("fp16 halves 4-byte gradients, and each cast reads and writes them") {
+TEST_CASE("fp16 halves 4-byte gradients, and each cast reads and writes them", "[memory]") {
     const Model model;
     for (const std::int64_t parameters : {0, 1, 7, 1000}) {
         const Layer layer{"layer", parameters, 0, 0, 0};
@@ -70,7 +70,7 @@ TEST_CASE("fp16 halves 4-byte gradients, and each cast reads and writes them") {
     }
 }
 
-TEST_CASE("top_k sends k values with indices, at least one of each layer, and decodes those of all ranks") {
+TEST_CASE("top_k sends k values with indices, at least one of each layer, and decodes those of all ranks", "[memory]") {
     const Model model;
     for (const std::int64_t parameters : {1, 99, 100, 101, 100'000}) {
         const Layer layer{"layer", parameters, 0, 0, 0};
@@ -88,7 +88,7 @@ TEST_CASE("top_k sends k values with indices, at least one of each layer, and de
     }
 }
 
-TEST_CASE("PowerSGD compresses ResNet-18 by the factors of its authors") {
+TEST_CASE("PowerSGD compresses ResNet-18 by the factors of its authors", "[memory]") {
     // T. Vogels et al., NeurIPS 2019, table of ResNet-18 in the appendix: 461/r for the last convolutions of 512 × 512
     // × 3 × 3; 243 for the whole network with r = 1, of which vectors are sent whole.
     const Model model = resnet_18();
@@ -106,7 +106,7 @@ TEST_CASE("PowerSGD compresses ResNet-18 by the factors of its authors") {
     CHECK(static_cast<double>(model.gradient_bytes()) / all == Approx(243).epsilon(0.002));
 }
 
-TEST_CASE("PowerSGD sends P, and what is no matrix, then Q, and leaves small matrices whole") {
+TEST_CASE("PowerSGD sends P, and what is no matrix, then Q, and leaves small matrices whole", "[memory]") {
     const Model model;
     const Layer layer = dense("fc", 300, 100, true);  // a matrix of 100 × 300, and 100 biases
     const Compressed two = compress(powersgd(2), model, layer, 8, codec);
@@ -125,7 +125,7 @@ TEST_CASE("PowerSGD sends P, and what is no matrix, then Q, and leaves small mat
     CHECK(compress(powersgd(1), model, {"custom", 1000, 0, 0, 0}, 8, codec).bytes == 4000);
 }
 
-TEST_CASE("matrices of layers have no more elements than the layers have parameters") {
+TEST_CASE("matrices of layers have no more elements than the layers have parameters", "[memory]") {
     const std::vector<Layer> layers{conv(32, 16, 3),
                                     dense("fc", 30, 20, true),
                                     dense("head", {.inputs = 8, .outputs = 9, .tied = true}),
@@ -144,7 +144,8 @@ TEST_CASE("matrices of layers have no more elements than the layers have paramet
     CHECK(matrices_of({"pruned", 10, 0, 0, 0, Attention{16, 64, 4}}).empty());
 }
 
-TEST_CASE("buckets of compressed gradients: fused by compressed bytes, with every rank's values in an allgather") {
+TEST_CASE("buckets of compressed gradients: fused by compressed bytes, with every rank's values in an allgather",
+          "[memory]") {
     const Model model = resnet_18();
     Plan plan;
     plan.ranks = 8;
@@ -175,7 +176,7 @@ TEST_CASE("buckets of compressed gradients: fused by compressed bytes, with ever
     CHECK(lowered.second_exchanges.size() == lowered.buckets.size());
 }
 
-TEST_CASE("top_k and PowerSGD keep what they leave out, fp16 does not, and one rank compresses nothing") {
+TEST_CASE("top_k and PowerSGD keep what they leave out, fp16 does not, and one rank compresses nothing", "[memory]") {
     const Model model = resnet_18();
     Plan plan;
     plan.ranks = 8;

@@ -51,7 +51,7 @@ std::string error_of(const std::string& parallelism, const std::string& rest = "
 
 }  // namespace
 
-TEST_CASE("experts: loads add up, have the wanted variation, and no expert has more than all tokens") {
+TEST_CASE("experts: loads add up, have the wanted variation, and no expert has more than all tokens", "[memory]") {
     for (const std::int64_t experts : {1, 3, 8, 256})
         for (const std::int64_t top_k : {1, 2, 3})
             for (const double imbalance : {0.05, 0.5, 5.0}) {
@@ -76,7 +76,7 @@ TEST_CASE("experts: loads add up, have the wanted variation, and no expert has m
     CHECK(expert_loads(8, 2, 0.2, 1, 0) != expert_loads(8, 2, 0.2, 1, 1));
 }
 
-TEST_CASE("experts: what is sent in an unequal all-to-all is received, and the way back is the same") {
+TEST_CASE("experts: what is sent in an unequal all-to-all is received, and the way back is the same", "[memory]") {
     const std::vector<double> shares{0.5, 0.125, 0, 0.25, 0.125};
     for (const bool pairwise : {false, true})
         for (const std::uint64_t bytes : {0ULL, 1ULL, 1000ULL, 123'456'789ULL}) {
@@ -108,7 +108,7 @@ TEST_CASE("experts: what is sent in an unequal all-to-all is received, and the w
         }
 }
 
-TEST_CASE("experts: a number is the ranks of a group, and a mapping also has the imbalance") {
+TEST_CASE("experts: a number is the ranks of a group, and a mapping also has the imbalance", "[memory]") {
     const Plan number = load("experts: 4").variants.front().plan;
     CHECK(number.parallelism.experts.ranks == 4);
     CHECK(number.parallelism.experts.imbalance == 0);
@@ -120,7 +120,7 @@ TEST_CASE("experts: a number is the ranks of a group, and a mapping also has the
     CHECK(mapping.draws());
 }
 
-TEST_CASE("experts: what cannot be divided, or is not modelled, is refused with what to write instead") {
+TEST_CASE("experts: what cannot be divided, or is not modelled, is refused with what to write instead", "[memory]") {
     CHECK(error_of("experts: 16").starts_with("layer 'choice': 8 experts cannot be divided among 16 ranks / write"));
     CHECK(
         error_of("experts: 8, model: 4").starts_with("layer 'choice': 4 replicas cannot be divided into groups of 8"));
@@ -137,7 +137,7 @@ TEST_CASE("experts: what cannot be divided, or is not modelled, is refused with 
     CHECK(error_of("experts: {imbalance: 10 %}").find("ranks") != std::string::npos);
 }
 
-TEST_CASE("experts: a model without experts has none to divide, unless nothing would be divided") {
+TEST_CASE("experts: a model without experts has none to divide, unless nothing would be divided", "[memory]") {
     Model model;
     model.name = "plain";
     model.layers = {dense("fc", 8, 8, true)};
@@ -153,7 +153,7 @@ TEST_CASE("experts: a model without experts has none to divide, unless nothing w
     CHECK_THROWS_WITH(lower(cluster, model, plan), Catch::Matchers::StartsWith("model 'plain' has no experts"));
 }
 
-TEST_CASE("experts: expert rows that the rows do not allow are refused") {
+TEST_CASE("experts: expert rows that the rows do not allow are refused", "[memory]") {
     const std::string model = "model: 4, sequence: true, ";
     for (const int ranks : {3, 8})
         CHECK(
@@ -183,7 +183,8 @@ TEST_CASE("experts: expert rows that the rows do not allow are refused") {
     CHECK(error_of("experts: {ranks: 2, model: 0}").find("model") != std::string::npos);
 }
 
-TEST_CASE("experts: a rank holds its experts and the whole rest, and only ranks with the same experts exchange them") {
+TEST_CASE("experts: a rank holds its experts and the whole rest, and only ranks with the same experts exchange them",
+          "[memory]") {
     const std::int64_t h = 32, hidden = 64, X = 8;
     for (const std::int64_t E : {1, 2, 8}) {
         CAPTURE(E);
@@ -211,7 +212,8 @@ TEST_CASE("experts: a rank holds its experts and the whole rest, and only ranks 
     }
 }
 
-TEST_CASE("experts: in folded layouts each part of every expert is on as many ranks as its gradients' group has") {
+TEST_CASE("experts: in folded layouts each part of every expert is on as many ranks as its gradients' group has",
+          "[memory]") {
     int checked = 0;
     for (const std::int64_t rows : {2, 4, 8})
         for (const std::int64_t expert_rows : {1, 2, 4, 8})
@@ -262,7 +264,8 @@ TEST_CASE("experts: in folded layouts each part of every expert is on as many ra
     CHECK(checked > 60);
 }
 
-TEST_CASE("experts: sharded state of experts is divided among ranks with the same part, within the same block") {
+TEST_CASE("experts: sharded state of experts is divided among ranks with the same part, within the same block",
+          "[memory]") {
     for (const std::int64_t expert_rows : {1, 2})
         for (const std::int64_t E : {1, 2, 4})
             for (const std::int64_t within : {2, 4, 8}) {

@@ -228,7 +228,7 @@ const std::vector<Mistake>& mistakes() {
 
 }  // namespace
 
-TEST_CASE("a plan of ranks with the whole model has no complaints, and is not lowered") {
+TEST_CASE("a plan of ranks with the whole model has no complaints, and is not lowered", "[memory]") {
     Training training;
     CHECK(settle(training.plan, training.open).empty());
     const Feasibility found = judge(training.cluster, training.model, training.plan);
@@ -237,7 +237,7 @@ TEST_CASE("a plan of ranks with the whole model has no complaints, and is not lo
     CHECK(found.choices.fitting.empty());
 }
 
-TEST_CASE("each mistake is one complaint, about the setting to blame") {
+TEST_CASE("each mistake is one complaint, about the setting to blame", "[memory]") {
     for (const Mistake& mistake : mistakes()) {
         const Complaints complaints = complaints_of(mistake.change);
         CAPTURE(mistake.key, mistake.message);
@@ -248,7 +248,7 @@ TEST_CASE("each mistake is one complaint, about the setting to blame") {
     }
 }
 
-TEST_CASE("the scenario's schema knows the key of every complaint") {
+TEST_CASE("the scenario's schema knows the key of every complaint", "[memory]") {
     for (const Mistake& mistake : mistakes()) check_keys(complaints_of(mistake.change), "training");
     std::mt19937 random(1);
     const auto below = [&](std::int64_t most) { return static_cast<std::int64_t>(random()) % most; };
@@ -282,7 +282,7 @@ TEST_CASE("the scenario's schema knows the key of every complaint") {
     CHECK(feasible > 20);
 }
 
-TEST_CASE("a plan about which there are no complaints can be lowered, an open one in each way that fits") {
+TEST_CASE("a plan about which there are no complaints can be lowered, an open one in each way that fits", "[memory]") {
     Training training;
     training.open.grid.automatic = true;
     training.open.batch = 8;
@@ -299,7 +299,7 @@ TEST_CASE("a plan about which there are no complaints can be lowered, an open on
     CHECK(found.choices.left_out[0].starts_with("1x8: the 1 sample of a replica"));
 }
 
-TEST_CASE("an error that all grids have in common is reported itself, different errors one by one") {
+TEST_CASE("an error that all grids have in common is reported itself, different errors one by one", "[memory]") {
     Training training;
     training.open.grid.automatic = true;
     training.open.batch = 64;
@@ -322,7 +322,7 @@ TEST_CASE("an error that all grids have in common is reported itself, different 
     }
 }
 
-TEST_CASE("a combination that is not modelled does not hide a grid that does not fit") {
+TEST_CASE("a combination that is not modelled does not hide a grid that does not fit", "[memory]") {
     Training training;
     training.plan.exchange = ExchangeKind::gossip;
     training.plan.parallelism.layout.rows = 3;
@@ -332,7 +332,7 @@ TEST_CASE("a combination that is not modelled does not hide a grid that does not
     CHECK(complaints[1].key == "parallelism.model");
 }
 
-TEST_CASE("a cluster of as many nodes as needed has room for all ranks") {
+TEST_CASE("a cluster of as many nodes as needed has room for all ranks", "[memory]") {
     Training training;
     training.cluster.nodes = 0;
     training.plan.ranks = 100;
@@ -343,7 +343,7 @@ TEST_CASE("a cluster of as many nodes as needed has room for all ranks") {
     CHECK(found.lowered->cluster.nodes == 100);
 }
 
-TEST_CASE("single exchanges are judged in the same way") {
+TEST_CASE("single exchanges are judged in the same way", "[memory]") {
     const struct {
         const char *key, *message;
         std::function<void(CollectivePlan&)> change;
@@ -381,7 +381,7 @@ TEST_CASE("single exchanges are judged in the same way") {
     }
 }
 
-TEST_CASE("an in-network reduction needs switches that add up") {
+TEST_CASE("an in-network reduction needs switches that add up", "[memory]") {
     const auto asked = [](Training& training) { training.plan.algorithm.name = "in-network"; };
     const auto complaint = [&](const std::function<void(Training&)>& change) {
         const Complaints found = complaints_of([&](Training& training) {
@@ -431,7 +431,7 @@ TEST_CASE("an in-network reduction needs switches that add up") {
     CHECK(judge(cluster, alone).empty());
 }
 
-TEST_CASE("channels of an algorithm that has none: the hint names the operation's algorithms that do") {
+TEST_CASE("channels of an algorithm that has none: the hint names the operation's algorithms that do", "[memory]") {
     const auto hint = [](const std::string& operation, const std::string& name, std::uint32_t contributors = 0) {
         CollectivePlan plan;
         plan.ranks = 8;

@@ -37,7 +37,8 @@ Layers layers_of(const std::vector<Bucket>& buckets) {
 
 }  // namespace
 
-TEST_CASE("PyTorch's buckets end with the gradient that reaches the limit, and the first bucket has its own limit") {
+TEST_CASE("PyTorch's buckets end with the gradient that reaches the limit, and the first bucket has its own limit",
+          "[memory]") {
     // From the last layer on, 400 reach 400; 300 + 300 + 600 reach 1000; 1000 reach it alone; the rest is a bucket.
     const Model model = model_of({100, 0, 200, 1000, 600, 300, 300, 400});
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::after}))) == Layers{{7}, {6, 5, 4}, {3}, {2, 0}});
@@ -48,7 +49,7 @@ TEST_CASE("PyTorch's buckets end with the gradient that reaches the limit, and t
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::before}))) == Layers{{7}, {6, 5}, {4}, {3}, {2, 0}});
 }
 
-TEST_CASE("a bucket reaches its limit only with its last gradient, for any sizes") {
+TEST_CASE("a bucket reaches its limit only with its last gradient, for any sizes", "[memory]") {
     std::mt19937 random(43);
     for (int round = 0; round < 300; ++round) {
         std::vector<std::int64_t> sizes(1 + random() % 30);
@@ -69,7 +70,7 @@ TEST_CASE("a bucket reaches its limit only with its last gradient, for any sizes
     }
 }
 
-TEST_CASE("pieces of a bucket are full except for the last, in order, and are released with it") {
+TEST_CASE("pieces of a bucket are full except for the last, in order, and are released with it", "[memory]") {
     std::mt19937 random(47);
     for (int round = 0; round < 300; ++round) {
         std::vector<std::int64_t> sizes(1 + random() % 8);
@@ -95,7 +96,7 @@ TEST_CASE("pieces of a bucket are full except for the last, in order, and are re
     }
 }
 
-TEST_CASE("without a partition buckets stay whole, and an empty bucket is one empty piece") {
+TEST_CASE("without a partition buckets stay whole, and an empty bucket is one empty piece", "[memory]") {
     const std::vector<Bucket> buckets{{10, {1}, 0, 0}, {0, {0}, 0, 0}};
     CHECK(cut(buckets, 0).size() == 2);
     const auto pieces = cut(buckets, 4);
@@ -104,7 +105,7 @@ TEST_CASE("without a partition buckets stay whole, and an empty bucket is one em
     CHECK(pieces[3].bytes == 0);
 }
 
-TEST_CASE("the most urgent bucket is that of the lowest layer, and each bucket is negotiated once") {
+TEST_CASE("the most urgent bucket is that of the lowest layer, and each bucket is negotiated once", "[memory]") {
     const std::vector<Bucket> buckets{{10, {5, 4}, 0, 0}, {10, {5, 4}, 0, 0, 1}, {5, {2}, 0, 0}, {5, {0}, 0, 0}};
     Plan plan;
     CHECK(coordinate(buckets, plan).urgency.empty());

@@ -59,7 +59,7 @@ const std::vector<Sharding> shardings{Sharding::none, Sharding::optimizer, Shard
 
 }  // namespace
 
-TEST_CASE("memory of a small network equals a calculation by hand") {
+TEST_CASE("memory of a small network equals a calculation by hand", "[memory]") {
     Model model;
     model.layers = {
         convolution(
@@ -91,7 +91,7 @@ TEST_CASE("memory of a small network equals a calculation by hand") {
     CHECK(mixed.activations_bytes == activations / 2);
 }
 
-TEST_CASE("a device's memory is unknown by default, and its last byte counts") {
+TEST_CASE("a device's memory is unknown by default, and its last byte counts", "[memory]") {
     const Model model = chain_of({1000});
     Plan plan;
     const double total = memory_of(model, plan).total_bytes();
@@ -102,7 +102,7 @@ TEST_CASE("a device's memory is unknown by default, and its last byte counts") {
     CHECK(memory_of(lower(cluster_of(total), model, plan)).device_bytes == total);
 }
 
-TEST_CASE("memory that the driver uses is not there for a plan") {
+TEST_CASE("memory that the driver uses is not there for a plan", "[memory]") {
     const Model model = chain_of({100, 200});
     Plan plan;
     plan.batch_per_rank = 1;
@@ -117,7 +117,7 @@ TEST_CASE("memory that the driver uses is not there for a plan") {
     }
 }
 
-TEST_CASE("the loss needs the logits and their softmax at the same time, on the stage that has it") {
+TEST_CASE("the loss needs the logits and their softmax at the same time, on the stage that has it", "[memory]") {
     constexpr std::int64_t s = 6, h = 8, vocabulary = 1000;
     Model model = transformer(4, s, h, 2, vocabulary);
     model.layers.push_back(
@@ -139,7 +139,7 @@ TEST_CASE("the loss needs the logits and their softmax at the same time, on the 
     }
 }
 
-TEST_CASE("the loss does not count where another stage needs more") {
+TEST_CASE("the loss does not count where another stage needs more", "[memory]") {
     Model model = transformer(4, 6, 8, 2, 3);
     model.layers.push_back(dense("head", {.inputs = 8, .outputs = 3, .positions = 6, .gathered = false, .tied = true}));
     Plan plan = pipeline_of(PipelineSchedule::one_f_one_b, 2, 2);
@@ -154,7 +154,7 @@ TEST_CASE("the loss does not count where another stage needs more") {
     CHECK(memory_of(model, plan).activations_bytes == last - 60 * 6 * 3);
 }
 
-TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures published for ZeRO") {
+TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures published for ZeRO", "[memory]") {
     // S. Rajbhandari et al., SC 2020, figure 1: Adam, mixed precision. There are 75 layers, so the gathered part is
     // known.
     constexpr std::int64_t layer = 100'000'000;
@@ -174,7 +174,7 @@ TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures publ
     }
 }
 
-TEST_CASE("activations are those of the micro-batches that a schedule holds concurrently") {
+TEST_CASE("activations are those of the micro-batches that a schedule holds concurrently", "[memory]") {
     for (const std::int64_t p : {1, 2, 3, 8}) {
         for (const std::int64_t m : {1, 2, 7, 24}) {
             const Model model = chain_of(std::vector<std::int64_t>(static_cast<std::size_t>(2 * p), 100));
@@ -193,7 +193,7 @@ TEST_CASE("activations are those of the micro-batches that a schedule holds conc
     }
 }
 
-TEST_CASE("chunks of different sizes are counted in the order of the schedule") {
+TEST_CASE("chunks of different sizes are counted in the order of the schedule", "[memory]") {
     // One stage, forward 0, 1, backward 1, forward 0 of the next, backward 0: the first chunk twice, or both.
     const auto peak = [](std::int64_t first, std::int64_t second) {
         return memory_of(chain_of({first, second}), pipeline_of(PipelineSchedule::interleaved, 1, 4, 2))
@@ -203,7 +203,7 @@ TEST_CASE("chunks of different sizes are counted in the order of the schedule") 
     CHECK(peak(900, 100) == 1800);
 }
 
-TEST_CASE("all figures are those of the stage that needs most memory") {
+TEST_CASE("all figures are those of the stage that needs most memory", "[memory]") {
     Plan plan = pipeline_of(PipelineSchedule::one_f_one_b, 3, 1);
     plan.parallelism.pipeline.layers = {1, 1, 1};
     const Memory memory = memory_of(chain_of({100, 300, 200}), plan);
@@ -213,7 +213,7 @@ TEST_CASE("all figures are those of the stage that needs most memory") {
     CHECK(memory.activations_bytes == 300);
 }
 
-TEST_CASE("GPT-3 on 8 tensor ranks fits with 16 stages, and 80 GB are too little for 8") {
+TEST_CASE("GPT-3 on 8 tensor ranks fits with 16 stages, and 80 GB are too little for 8", "[memory]") {
     constexpr std::int64_t s = 2048, h = 12288, a = 96, vocabulary = 51200;
     const Model model = transformer(96, s, h, a, vocabulary);
     Plan plan = pipeline_of(PipelineSchedule::one_f_one_b, 16, 16);

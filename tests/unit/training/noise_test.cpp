@@ -77,7 +77,7 @@ void refused(const std::string& keys, const std::string& message) {
 
 }  // namespace
 
-TEST_CASE("jitter is lognormal, with mean 1 and the given coefficient of variation") {
+TEST_CASE("jitter is lognormal, with mean 1 and the given coefficient of variation", "[memory]") {
     for (const double c : {0.01, 0.2, 1.0}) {
         std::vector<double> drawn = factors(c, 3, 5);
         double sum = 0, squares = 0;
@@ -100,7 +100,7 @@ TEST_CASE("jitter is lognormal, with mean 1 and the given coefficient of variati
     }
 }
 
-TEST_CASE("jitter of ranks, iterations and seeds is independent") {
+TEST_CASE("jitter of ranks, iterations and seeds is independent", "[memory]") {
     const double chance = 4 / std::sqrt(draws);
     const std::vector<double> one = factors(0.1, 1, 0);
     CHECK(std::abs(correlation(one, factors(0.1, 1, 1))) < chance);
@@ -110,7 +110,7 @@ TEST_CASE("jitter of ranks, iterations and seeds is independent") {
     CHECK(one == factors(0.1, 1, 0));
 }
 
-TEST_CASE("ranks of a node share its jitter and have their own on top") {
+TEST_CASE("ranks of a node share its jitter and have their own on top", "[memory]") {
     std::vector<double> own, shared, both, other_node;
     for (std::uint32_t iteration = 0; iteration < draws; ++iteration) {
         const double first = Pace{1, 0, 4, 0, 0.3, 2}.factor(iteration);
@@ -132,7 +132,7 @@ TEST_CASE("ranks of a node share its jitter and have their own on top") {
     CHECK(std::sqrt(squares / draws - mean * mean) == Approx(c).epsilon(0.1));
 }
 
-TEST_CASE("latencies vary by message, connection and seed") {
+TEST_CASE("latencies vary by message, connection and seed", "[memory]") {
     const auto of = [](std::uint64_t seed, std::uint32_t channel, std::uint32_t from, std::uint32_t to) {
         std::vector<double> all;
         for (std::uint64_t number = 0; number < draws; ++number)
@@ -153,13 +153,13 @@ TEST_CASE("latencies vary by message, connection and seed") {
     CHECK(Lateness{}.factor(0, 1, 2, 3) == 1);
 }
 
-TEST_CASE("without jitter a pace is exactly the slowdown") {
+TEST_CASE("without jitter a pace is exactly the slowdown", "[memory]") {
     for (const double slowdown : {1.0, 1.5, 0.1}) CHECK(Pace{slowdown, 0, 9, 9}.factor(7) == slowdown);
     CHECK(Pace{3, 0.1, 1, 2}.factor(4) == 3 * Pace{1, 0.1, 1, 2}.factor(4));
 }
 
-TEST_CASE(
-    "stragglers have the given number, every rank is one equally often, and larger numbers include smaller ones") {
+TEST_CASE("stragglers have the given number, every rank is one equally often, and larger numbers include smaller ones",
+          "[memory]") {
     constexpr std::uint32_t ranks = 10;
     constexpr int seeds = 3000;
     std::vector<int> times(ranks, 0);
@@ -180,7 +180,7 @@ TEST_CASE(
     CHECK(slow(paces({}, ranks)).empty());
 }
 
-TEST_CASE("noise is read from scenarios") {
+TEST_CASE("noise is read from scenarios", "[memory]") {
     CHECK(plan_of("jitter: 5 %").noise.jitter == Approx(0.05).epsilon(1e-15));
     CHECK(plan_of("jitter: 0.05").noise.jitter == 0.05);
     CHECK(plan_of("jitter: 100%").noise.jitter == 1);
@@ -210,7 +210,7 @@ TEST_CASE("noise is read from scenarios") {
     CHECK(plan.placement.seed == 7);
 }
 
-TEST_CASE("invalid noise is refused") {
+TEST_CASE("invalid noise is refused", "[memory]") {
     refused("jitter: -1 %", "'jitter' is '-1 %', not a number from 0");
     refused("jitter: 5", "'jitter' is 5, which is above 100 %");
     refused("jitter: 101 %", "'jitter'");

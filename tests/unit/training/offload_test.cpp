@@ -95,7 +95,7 @@ Complaints complaints_of(const Cluster& cluster, const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("offload: model states of M parameters on the device, as in ZeRO-Offload's table 1") {
+TEST_CASE("offload: model states of M parameters on the device, as in ZeRO-Offload's table 1", "[memory]") {
     // Parameters in several layers, of which the largest has 1 % of them.
     const Model model = layers_of(std::vector<std::int64_t>(100, 100'000));
     const double M = 1e7;
@@ -109,7 +109,7 @@ TEST_CASE("offload: model states of M parameters on the device, as in ZeRO-Offlo
         CHECK(memory_with(model, plan_of(1, offload)).host_bytes == 16 * M);
 }
 
-TEST_CASE("offload: each of N ranks keeps its shard in the host's memory") {
+TEST_CASE("offload: each of N ranks keeps its shard in the host's memory", "[memory]") {
     const Model model = layers_of(std::vector<std::int64_t>(10, 60'000));
     const double M = 6e5, largest = 6e4;
     for (const std::int64_t N : {2, 3, 5, 6}) {
@@ -126,7 +126,7 @@ TEST_CASE("offload: each of N ranks keeps its shard in the host's memory") {
     }
 }
 
-TEST_CASE("offload: uniform weights of 4 bytes are copied, and the host has its own") {
+TEST_CASE("offload: uniform weights of 4 bytes are copied, and the host has its own", "[memory]") {
     Model model = layers_of({1000, 3000});
     model.element_bytes = 4;
     const Memory memory = memory_with(model, plan_of(1, Offload::optimizer));
@@ -135,7 +135,7 @@ TEST_CASE("offload: uniform weights of 4 bytes are copied, and the host has its 
     CHECK(memory.host_bytes == (4 + 4 + 4 + 4) * 4000.0);  // weights, two moments, gradients
 }
 
-TEST_CASE("offload: ZeRO-Offload's models fit into a V100 of 32 GB, and only with gradients on the host") {
+TEST_CASE("offload: ZeRO-Offload's models fit into a V100 of 32 GB, and only with gradients on the host", "[memory]") {
     const Cluster cluster = shipped("dgx2");
     // Layers and micro-batches of width 4096: 10 billion parameters (DeepSpeed's tutorial), and 13 billion, the largest
     // that fits (section 6.2.1, table 3). Activations are recomputed.
@@ -157,7 +157,7 @@ TEST_CASE("offload: ZeRO-Offload's models fit into a V100 of 32 GB, and only wit
     }
 }
 
-TEST_CASE("offload: bytes of a weight by hand") {
+TEST_CASE("offload: bytes of a weight by hand", "[memory]") {
     Model model;
     model.precision = Precision::mixed();  // gradients and weights of 2 B, master and moments of 4 B
     const StepBytes optimizer = step_bytes(Optimizer::adam, Offload::optimizer, model);
@@ -174,7 +174,7 @@ TEST_CASE("offload: bytes of a weight by hand") {
     CHECK(step_bytes(Optimizer::adam, Offload::optimizer, model).to_host == 4);
 }
 
-TEST_CASE("offload: CPU-Adam's times of ZeRO-Offload's table 4") {
+TEST_CASE("offload: CPU-Adam's times of ZeRO-Offload's table 4", "[memory]") {
     // Billions of parameters and seconds of CPU-Adam on a DGX-2. The platform's memory bandwidth is that of the first
     // row; the others are predicted. None takes less than the bytes that the step moves.
     Cluster cluster = shipped("dgx2");
@@ -192,7 +192,7 @@ TEST_CASE("offload: CPU-Adam's times of ZeRO-Offload's table 4") {
     }
 }
 
-TEST_CASE("offload: the ranks of a node share its memory, and a copy takes no more than its share") {
+TEST_CASE("offload: the ranks of a node share its memory, and a copy takes no more than its share", "[memory]") {
     const Model model = layers_of({5'000'000, 1'000'000});
     Plan plan = plan_of(4, Offload::optimizer);
     Cluster cluster = cluster_of(4);
@@ -213,7 +213,7 @@ TEST_CASE("offload: the ranks of a node share its memory, and a copy takes no mo
     CHECK(lower(cluster, model, plan).steps.at(0).host_s == Approx(6e6 * 28 / 1e9 / 4));
 }
 
-TEST_CASE("offload: layers without parameters are copied by nobody") {
+TEST_CASE("offload: layers without parameters are copied by nobody", "[memory]") {
     const Model model = layers_of({0, 0, 0});
     const Lowered training = lower(cluster_of(1), model, plan_of(1, Offload::gradients));
     CHECK(offloaded_gradients(training, 0).empty());
@@ -221,7 +221,7 @@ TEST_CASE("offload: layers without parameters are copied by nobody") {
     CHECK(memory_of(training).host_bytes == 0);
 }
 
-TEST_CASE("offload: a cluster without the bandwidths of its hosts is refused, with the key to write") {
+TEST_CASE("offload: a cluster without the bandwidths of its hosts is refused, with the key to write", "[memory]") {
     Cluster cluster = cluster_of(2);
     CHECK(complaints_of(cluster, plan_of(2, Offload::optimizer)).empty());
     CHECK(complaints_of(cluster, plan_of(2, Offload::gradients)).empty());
@@ -239,7 +239,7 @@ TEST_CASE("offload: a cluster without the bandwidths of its hosts is refused, wi
     CHECK(complaints_of(cluster, plan_of(2, Offload::none)).empty());
 }
 
-TEST_CASE("offload: plans that cannot keep state on the host are refused") {
+TEST_CASE("offload: plans that cannot keep state on the host are refused", "[memory]") {
     const auto only = [](const Plan& plan) {
         const Complaints found = complaints_of(cluster_of(2), plan);
         REQUIRE(found.size() == 1);

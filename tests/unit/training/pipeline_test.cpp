@@ -113,7 +113,7 @@ std::vector<std::int64_t> best_of_all(const std::vector<double>& costs, std::uin
 
 }  // namespace
 
-TEST_CASE("a stage runs every pass once, and a backward pass after its forward pass") {
+TEST_CASE("a stage runs every pass once, and a backward pass after its forward pass", "[memory]") {
     for_all([](const Pipeline& pipeline) {
         INFO(text(pipeline));
         for (const auto& order : orders_of(pipeline)) {
@@ -134,7 +134,7 @@ TEST_CASE("a stage runs every pass once, and a backward pass after its forward p
     });
 }
 
-TEST_CASE("equal stages take m(f + b) + (p-1)(f + b)/v and idle (p-1)/(vm + p-1) of it") {
+TEST_CASE("equal stages take m(f + b) + (p-1)(f + b)/v and idle (p-1)/(vm + p-1) of it", "[memory]") {
     for (const auto& [f, b] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {1, 2}, {3, 1}, {5, 7}}) {
         for_all([f = f, b = b](const Pipeline& pipeline) {
             INFO(text(pipeline) << ", f " << f << ", b " << b);
@@ -150,13 +150,13 @@ TEST_CASE("equal stages take m(f + b) + (p-1)(f + b)/v and idle (p-1)/(vm + p-1)
     }
 }
 
-TEST_CASE("a schedule that waits for itself is found") {
+TEST_CASE("a schedule that waits for itself is found", "[memory]") {
     const Pipeline pipeline{2, 1, 1, PipelineSchedule::one_f_one_b, {}};
     // The first stage waits for the backward pass before it has sent anything to the second stage.
     CHECK_FALSE(ends(pipeline, {{{0, 0, false}, {0, 0, true}}, {{0, 0, true}, {0, 0, false}}}, 1, 1));
 }
 
-TEST_CASE("gpipe holds all micro-batches, and 1F1B at most as many as there are stages to the end") {
+TEST_CASE("gpipe holds all micro-batches, and 1F1B at most as many as there are stages to the end", "[memory]") {
     for_all([](const Pipeline& pipeline) {
         INFO(text(pipeline));
         const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.chunks;
@@ -172,7 +172,7 @@ TEST_CASE("gpipe holds all micro-batches, and 1F1B at most as many as there are 
     });
 }
 
-TEST_CASE("the schedules of two stages equal those written out") {
+TEST_CASE("the schedules of two stages equal those written out", "[memory]") {
     const auto f = [](std::uint32_t micro_batch, std::uint32_t chunk = 0) { return Slot{chunk, micro_batch, true}; };
     const auto b = [](std::uint32_t micro_batch, std::uint32_t chunk = 0) { return Slot{chunk, micro_batch, false}; };
     using Order = std::vector<Slot>;
@@ -190,7 +190,7 @@ TEST_CASE("the schedules of two stages equal those written out") {
                                  b(2, 1), f(3, 1), b(3, 1), b(2), b(3)});
 }
 
-TEST_CASE("interleaving with one chunk is 1F1B") {
+TEST_CASE("interleaving with one chunk is 1F1B", "[memory]") {
     for (std::int64_t p = 1; p <= 6; ++p)
         for (const std::int64_t m : {p, 3 * p})
             for (std::uint32_t s = 0; s < p; ++s)
@@ -198,7 +198,7 @@ TEST_CASE("interleaving with one chunk is 1F1B") {
                       slots({p, m, 1, PipelineSchedule::one_f_one_b, {}}, s));
 }
 
-TEST_CASE("pipelines without a possible schedule are refused") {
+TEST_CASE("pipelines without a possible schedule are refused", "[memory]") {
     const auto refused = [](const Pipeline& pipeline, std::uint32_t stage) {
         CHECK_THROWS_AS(slots(pipeline, stage), std::logic_error);
         CHECK_THROWS_AS(peak_passes(pipeline, stage), std::logic_error);
@@ -212,7 +212,7 @@ TEST_CASE("pipelines without a possible schedule are refused") {
     refused({4, 8, 0, PipelineSchedule::interleaved, {}}, 0);
 }
 
-TEST_CASE("a chain is cut as by trying all cuts, ties included") {
+TEST_CASE("a chain is cut as by trying all cuts, ties included", "[memory]") {
     std::mt19937 random(7);
     for (int round = 0; round < 600; ++round) {
         // Integers, including zero, whose sums are exact and often equal.
@@ -226,14 +226,14 @@ TEST_CASE("a chain is cut as by trying all cuts, ties included") {
     }
 }
 
-TEST_CASE("one part has all layers, and as many parts as layers have one each") {
+TEST_CASE("one part has all layers, and as many parts as layers have one each", "[memory]") {
     for (const std::vector<double>& costs : {std::vector<double>{5}, {0, 0, 0}, {0.1, 0, 7, 1e-9}, {3, 2, 1}}) {
         CHECK(balance(costs, 1) == std::vector<std::int64_t>{static_cast<std::int64_t>(costs.size())});
         CHECK(balance(costs, static_cast<std::uint32_t>(costs.size())) == std::vector<std::int64_t>(costs.size(), 1));
     }
 }
 
-TEST_CASE("rounding decides no tie") {
+TEST_CASE("rounding decides no tie", "[memory]") {
     // Ten layers in four parts: one part has at least three layers, which leaves as few as one for the first. Sums of
     // three and four times 0.1, 0.7 or 1e-5 differ in their last digit depending on their position.
     for (const double cost : {1.0, 0.1, 0.7, 1e-5, 1e9 / 3}) {
@@ -272,7 +272,7 @@ TEST_CASE("a thousand layers in 256 parts fit, and no smaller limit would do") {
     }
 }
 
-TEST_CASE("chains that cannot be cut are refused") {
+TEST_CASE("chains that cannot be cut are refused", "[memory]") {
     CHECK_THROWS_AS(balance({1, 2}, 3), std::logic_error);
     CHECK_THROWS_AS(balance({1, 2}, 0), std::logic_error);
     CHECK_THROWS_AS(balance({}, 1), std::logic_error);

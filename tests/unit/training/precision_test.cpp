@@ -45,7 +45,7 @@ Memory memory_with(const Precision& precision, double element_bytes = 4) {
 
 }  // namespace
 
-TEST_CASE("precision: mixed needs 2 + 2 + 12 bytes per parameter with Adam, as for ZeRO") {
+TEST_CASE("precision: mixed needs 2 + 2 + 12 bytes per parameter with Adam, as for ZeRO", "[memory]") {
     const auto parameters = static_cast<double>(transformer().parameters());
     const Memory memory = memory_with(Precision::mixed());
     CHECK(memory.weights_bytes == 2 * parameters);
@@ -59,7 +59,7 @@ TEST_CASE("precision: mixed needs 2 + 2 + 12 bytes per parameter with Adam, as f
     CHECK(memory.activations_bytes < memory_with({}).activations_bytes);
 }
 
-TEST_CASE("precision: each size changes its own part of the memory") {
+TEST_CASE("precision: each size changes its own part of the memory", "[memory]") {
     const auto parameters = static_cast<double>(transformer().parameters());
     const Memory full = memory_with({});
     const Memory autocast = memory_with({{}, {}, 2, {}});  // weights and gradients stay in 4 bytes
@@ -79,7 +79,7 @@ TEST_CASE("precision: each size changes its own part of the memory") {
     CHECK(wide.optimizer_bytes == 3 * 8 * parameters);
 }
 
-TEST_CASE("precision: gradients are exchanged in their size, gossip in that of the weights") {
+TEST_CASE("precision: gradients are exchanged in their size, gossip in that of the weights", "[memory]") {
     const auto parameters = static_cast<std::uint64_t>(transformer().parameters());
     const auto bytes = [&](const Plan& plan) {
         std::uint64_t sum = 0;
@@ -96,7 +96,7 @@ TEST_CASE("precision: gradients are exchanged in their size, gossip in that of t
     CHECK(bytes(plan) == 4 * parameters);
 }
 
-TEST_CASE("precision: a buffer adds up gradients beside them, and is not exchanged") {
+TEST_CASE("precision: a buffer adds up gradients beside them, and is not exchanged", "[memory]") {
     const double parameters = static_cast<double>(transformer().parameters());
     for (const double buffer : {0.0, 2.0, 4.0, 8.0}) {
         Plan plan = plan_of(8, {2, 2, {}, {}, buffer});
@@ -108,7 +108,7 @@ TEST_CASE("precision: a buffer adds up gradients beside them, and is not exchang
     }
 }
 
-TEST_CASE("precision: sharding gathers weights in their size and scatters gradients in theirs") {
+TEST_CASE("precision: sharding gathers weights in their size and scatters gradients in theirs", "[memory]") {
     for (const double partition : {0.0, 1000.0}) {
         Plan plan = plan_of(8, {3, 2, {}, {}});
         plan.parallelism.sharding = Sharding::gradients;
@@ -129,7 +129,8 @@ TEST_CASE("precision: sharding gathers weights in their size and scatters gradie
     }
 }
 
-TEST_CASE("precision: activations between rows and stages, and the batch's copy, have the activations' size") {
+TEST_CASE("precision: activations between rows and stages, and the batch's copy, have the activations' size",
+          "[memory]") {
     const auto lowered = [](const Precision& precision) {
         Plan plan = plan_of(4, precision);
         plan.parallelism.layout.rows = 2;

@@ -279,13 +279,13 @@ std::vector<Row> series_of(const std::string& series) {
 
 }  // namespace
 
-TEST_CASE("published memory: the playbook's layouts are within 15 % in the median, and fit") {
+TEST_CASE("published memory: the playbook's layouts are within 15 % in the median, and fit", "[published]") {
     const Agreement all = compare("playbook", rows_of("memory-playbook.csv"), of_playbook);
     CHECK(all.error < 0.15);
     CHECK(all.fits() >= 0.9);
 }
 
-TEST_CASE("published memory: gigabytes and what fits, by series") {
+TEST_CASE("published memory: gigabytes and what fits, by series", "[published][memory]") {
     std::size_t rows = 0, agree = 0;
     // BLOOM's readings are a third above what its tensors need, for a reason that the source does not give.
     for (const auto& [series, error] : {std::pair{"KOR22", 0.01},
@@ -303,7 +303,8 @@ TEST_CASE("published memory: gigabytes and what fits, by series") {
     CHECK(static_cast<double>(agree) >= 0.9 * static_cast<double>(rows));
 }
 
-TEST_CASE("published memory: Llama-2 70B fits 80 GB with 8 tensor ranks and 4 stages, and not with half as many") {
+TEST_CASE("published memory: Llama-2 70B fits 80 GB with 8 tensor ranks and 4 stages, and not with half as many",
+          "[published][memory]") {
     // Flash attention and selective recomputation, Adam, gradients in 4 bytes as in Megatron-LM.
     const LanguageModel shape{80, 8192, 64, 8, 28672, 32000, 4096, true};
     Plan plan;

@@ -6,7 +6,7 @@
 
 using namespace syncline;
 
-TEST_CASE("streams of a queue must hold the same tasks, or the graph is refused") {
+TEST_CASE("streams of a queue must hold the same tasks, or the graph is refused", "[memory]") {
     TaskGraph graph;
     std::vector<StreamId> streams;
     for (int rank = 0; rank < 2; ++rank)
@@ -79,7 +79,8 @@ void check(const Waits& waits, std::size_t update, const std::vector<std::size_t
 
 }  // namespace
 
-TEST_CASE("the update waits for the last exchange in order, for all by priority, and across iterations for none") {
+TEST_CASE("the update waits for the last exchange in order, for all by priority, and across iterations for none",
+          "[memory]") {
     Plan plan;
     check(waits_of(plan), 1, {0, 0, 0});
     plan.schedule = Schedule::priority;
@@ -92,7 +93,8 @@ TEST_CASE("the update waits for the last exchange in order, for all by priority,
     check(waits_of(plan), 0, {12, 0, 0});
 }
 
-TEST_CASE("a rank waits for all servers that have its bucket, and with local reduction for its own node's first rank") {
+TEST_CASE("a rank waits for all servers that have its bucket, and with local reduction for its own node's first rank",
+          "[memory]") {
     Plan plan;
     plan.exchange = ExchangeKind::parameter_server;
     plan.servers = {2, Placement::sliced, ServerLocation::dedicated};

@@ -75,7 +75,8 @@ void check_close(double bytes, double published_GiB) {
 
 }  // namespace
 
-TEST_CASE("recomputation: a transformer's segments begin with attention, and leave out its embedding and head") {
+TEST_CASE("recomputation: a transformer's segments begin with attention, and leave out its embedding and head",
+          "[memory]") {
     const Model model = Gpt{3, 8, 4, 2}.model();  // embedding, attention 1, feed-forward 2, ..., 6, head 7
     CHECK(segments(model, 0, 8) == std::vector<Segment>{{1, 3}, {3, 5}, {5, 7}});
     // A pipeline may cut a layer in two.
@@ -84,7 +85,7 @@ TEST_CASE("recomputation: a transformer's segments begin with attention, and lea
     CHECK(segments(model, 7, 8).empty());
 }
 
-TEST_CASE("recomputation: other models have segments of the square root of their layers") {
+TEST_CASE("recomputation: other models have segments of the square root of their layers", "[memory]") {
     Model model;
     for (std::uint32_t n = 1; n <= 30; ++n) {
         model.layers.push_back(dense("fc", 10, 10, true));
@@ -100,7 +101,7 @@ TEST_CASE("recomputation: other models have segments of the square root of their
     }
 }
 
-TEST_CASE("recomputation: FLOP are those of the forward pass, or of scores and weighted sum") {
+TEST_CASE("recomputation: FLOP are those of the forward pass, or of scores and weighted sum", "[memory]") {
     for (const auto& [s, h, a] : {std::tuple{2048, 12288, 96}, std::tuple{512, 1024, 16}, std::tuple{6, 9, 3}}) {
         const Model model = Gpt{1, s, h, a}.model();
         const double sd = s, hd = h;
@@ -119,8 +120,8 @@ TEST_CASE("recomputation: FLOP are those of the forward pass, or of scores and w
     }
 }
 
-TEST_CASE(
-    "recomputation: by operator, every second product with weights is executed again, and flash attention is not") {
+TEST_CASE("recomputation: by operator, every second product with weights is executed again, and flash attention is not",
+          "[memory]") {
     // Queries, keys, values, projection; gate, hidden units, output: keys, projection and hidden units are computed
     // again, and without a gate nothing of a feed-forward half.
     const auto flop = [](const Model& model, std::uint32_t layer, const Share& share) {
@@ -155,7 +156,7 @@ TEST_CASE(
                 }
 }
 
-TEST_CASE("recomputation: by operator, latent vectors count as products") {
+TEST_CASE("recomputation: by operator, latent vectors count as products", "[memory]") {
     // Latent queries, queries, latent keys and values, keys and values, projection: the second and the fourth.
     Attention half{.positions = 4, .width = 64, .heads = 4};
     half.query_rank = 24, half.kv_rank = 20, half.rotary_size = 8;
@@ -172,7 +173,7 @@ TEST_CASE("recomputation: by operator, latent vectors count as products") {
     CHECK(recomputed_flop(Recomputation::operators, model, 0, {}) == 2.0 * (10 * 64 * 64 + 4 * 64 * 64));
 }
 
-TEST_CASE("recomputation: by operator, rows have latent vectors whole, or their positions of them") {
+TEST_CASE("recomputation: by operator, rows have latent vectors whole, or their positions of them", "[memory]") {
     Attention half{.positions = 128, .width = 64, .heads = 4};
     half.query_rank = 24, half.kv_rank = 20, half.rotary_size = 8;
     Model model;
@@ -190,7 +191,8 @@ TEST_CASE("recomputation: by operator, rows have latent vectors whole, or their 
         }
 }
 
-TEST_CASE("recomputation: by operator, what is computed again stays for gradients of weights that come later") {
+TEST_CASE("recomputation: by operator, what is computed again stays for gradients of weights that come later",
+          "[memory]") {
     // With ZB-H1 the last stage computes gradients of weights after those of inputs of several micro-batches, so that
     // it holds no less than without recomputation.
     const Model model = Gpt{8, 64, 48, 6}.model();
@@ -207,7 +209,7 @@ TEST_CASE("recomputation: by operator, what is computed again stays for gradient
     CHECK(activations(PipelineSchedule::zero_bubble_h1, Recomputation::operators) > kept);
 }
 
-TEST_CASE("recomputation: by operator, rows gather inputs again, even if these would be kept") {
+TEST_CASE("recomputation: by operator, rows gather inputs again, even if these would be kept", "[memory]") {
     const Model model = Gpt{2, 64, 48, 8}.model();
     const auto gatherings = [&](Recomputation recomputation, bool kept) {
         Plan plan = adam(recomputation, true);
@@ -224,7 +226,7 @@ TEST_CASE("recomputation: by operator, rows gather inputs again, even if these w
     CHECK(gatherings(Recomputation::operators, true) == 4);
 }
 
-TEST_CASE("recomputation: by operator, a block keeps its input, queries, values, sums and gate") {
+TEST_CASE("recomputation: by operator, a block keeps its input, queries, values, sums and gate", "[memory]") {
     for (const std::int64_t rows : {1, 2, 4})
         for (const bool sequence : {false, true})
             for (const double samples : {1.0, 2.0}) {
@@ -250,7 +252,8 @@ TEST_CASE("recomputation: by operator, a block keeps its input, queries, values,
             }
 }
 
-TEST_CASE("recomputation: flash attention keeps no scores, so that selective recomputation changes nothing for it") {
+TEST_CASE("recomputation: flash attention keeps no scores, so that selective recomputation changes nothing for it",
+          "[memory]") {
     Model model = Gpt{1, 64, 48, 6}.model();
     model.layers.pop_back();  // the loss would find scores that are kept, but not those that are computed again
     auto& attention = std::get<Attention>(model.layers[1].shape);
@@ -272,7 +275,8 @@ TEST_CASE("recomputation: flash attention keeps no scores, so that selective rec
     }
 }
 
-TEST_CASE("recomputation: parallel blocks begin segments, and experts belong to the attention before them") {
+TEST_CASE("recomputation: parallel blocks begin segments, and experts belong to the attention before them",
+          "[memory]") {
     Model model = Gpt{2, 8, 4, 2}.model();
     model.layers[2].shape = Experts{};
     CHECK(segments(model, 0, 6) == std::vector<Segment>{{1, 3}, {3, 5}});
@@ -281,7 +285,7 @@ TEST_CASE("recomputation: parallel blocks begin segments, and experts belong to 
     CHECK(segments(model, 0, 6) == std::vector<Segment>{{1, 3}, {3, 4}, {4, 5}});
 }
 
-TEST_CASE("recomputation: the time of the core is that of its FLOP on a device without other limits") {
+TEST_CASE("recomputation: the time of the core is that of its FLOP on a device without other limits", "[memory]") {
     constexpr std::int64_t s = 64, h = 48, a = 6;
     const Model model = Gpt{1, s, h, a}.model();
     const Cluster cluster = cluster_of();
@@ -292,7 +296,8 @@ TEST_CASE("recomputation: the time of the core is that of its FLOP on a device w
     CHECK(recompute_seconds(Recomputation::none, model, 1, time) == 0);
 }
 
-TEST_CASE("recomputation: memory of 22 and 175 billion parameters is that published by Korthikanti et al.") {
+TEST_CASE("recomputation: memory of 22 and 175 billion parameters is that published by Korthikanti et al.",
+          "[memory]") {
     // V. Korthikanti et al., arXiv 2205.05198, table 3; the figures are those of calculon-ai/calculon,
     // calculon/llm/validation.py, in GiB: parameters with gradients and optimizer, activations without recomputation,
     // and with sequence parallelism and selective recomputation. Gradients are added up in 32 bits, as Megatron-LM
@@ -333,7 +338,7 @@ TEST_CASE("recomputation: memory of 22 and 175 billion parameters is that publis
     }
 }
 
-TEST_CASE("recomputation: a chain keeps the inputs of its segments, and one segment's layers") {
+TEST_CASE("recomputation: a chain keeps the inputs of its segments, and one segment's layers", "[memory]") {
     // Nine layers of 100 bytes of input in three segments: 300, and the other inputs of one segment.
     Model model;
     model.element_bytes = 1;
@@ -352,7 +357,7 @@ TEST_CASE("recomputation: a chain keeps the inputs of its segments, and one segm
     CHECK(activations() == 300 + 200);
 }
 
-TEST_CASE("recomputation: a segment's sharded weights are gathered together, beside those of another") {
+TEST_CASE("recomputation: a segment's sharded weights are gathered together, beside those of another", "[memory]") {
     Model model;
     model.element_bytes = 1;
     for (int i = 0; i < 9; ++i) model.layers.push_back({"layer", 400, 100, 100, 100});
@@ -365,7 +370,8 @@ TEST_CASE("recomputation: a segment's sharded weights are gathered together, bes
     CHECK(weights() == 900 + 2 * 3 * 300);
 }
 
-TEST_CASE("sharded weights of two blocks of a transformer are there at a time, with recomputation and without") {
+TEST_CASE("sharded weights of two blocks of a transformer are there at a time, with recomputation and without",
+          "[memory]") {
     Model model = Gpt{3, 8, 4, 2}.model();
     model.precision.weights = 1;
     std::vector<double> units;
@@ -387,7 +393,7 @@ TEST_CASE("sharded weights of two blocks of a transformer are there at a time, w
     }
 }
 
-TEST_CASE("recomputation: selective needs attention, and times of its scores") {
+TEST_CASE("recomputation: selective needs attention, and times of its scores", "[memory]") {
     Plan plan;
     plan.ranks = 2;
     plan.recomputation = Recomputation::selective;

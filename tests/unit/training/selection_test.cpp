@@ -29,7 +29,7 @@ std::string chosen(const Selection& selection, std::uint64_t bytes, std::uint32_
 
 }  // namespace
 
-TEST_CASE("selection: the first row of the operation whose conditions are all true decides") {
+TEST_CASE("selection: the first row of the operation whose conditions are all true decides", "[memory]") {
     SelectionCondition small_powers = below(2049), few, many_even, small_blocks;
     small_powers.power_of_two = true;
     few.ranks_below = 4;
@@ -57,14 +57,14 @@ TEST_CASE("selection: the first row of the operation whose conditions are all tr
     CHECK_FALSE(selection.covers("gather"));
 }
 
-TEST_CASE("selection: the result names the row that decided, and why") {
+TEST_CASE("selection: the result names the row that decided, and why", "[memory]") {
     const Selection selection{"mine", {row(below(2048), "a"), row({}, "b")}};
     const auto why = [&](std::uint64_t bytes) { return choose(selection, "allreduce", bytes, {.ranks = 4}).why; };
     CHECK(why(4) == "row 1 of mine: below 2.048 kB");
     CHECK(why(4096) == "row 2 of mine: always");
 }
 
-TEST_CASE("selection: NCCL's ring takes base + (n-i)·inside + i·between + S·n/(f·B·N)") {
+TEST_CASE("selection: NCCL's ring takes base + (n-i)·inside + i·between + S·n/(f·B·N)", "[memory]") {
     const Protocol ll{"LL", 6.6e-6, 0.6e-6, 2.7e-6, 0.5};
     // 16 ranks on 4 nodes: n = 30 steps, i = 6 of them between nodes: 6.6 + 24·0.6 + 6·2.7 = 37.2 us.
     const Terrain nodes{16, 4, 18e9, 12e9};
@@ -80,7 +80,7 @@ TEST_CASE("selection: NCCL's ring takes base + (n-i)·inside + i·between + S·n
           predicted_time_s("allgather", "ring", ll, 1'000'000, nodes));
 }
 
-TEST_CASE("selection: NCCL's tree takes base + 2((N/M-1)·inside + ⌊lg M⌋·between) + 2S/(f·B)") {
+TEST_CASE("selection: NCCL's tree takes base + 2((N/M-1)·inside + ⌊lg M⌋·between) + 2S/(f·B)", "[memory]") {
     const Protocol simple{"Simple", 8.4e-6, 4e-6, 14e-6, 0.92};
     // 16 ranks on 4 nodes: 8.4 + 2·(3·4 + 2·14) = 88.4 us; 12 GB/s · 0.92 / 2 = 5.52 GB/s.
     const Terrain nodes{16, 4, 18e9, 12e9};
@@ -95,7 +95,7 @@ TEST_CASE("selection: NCCL's tree takes base + 2((N/M-1)·inside + ⌊lg M⌋·b
     CHECK_THROWS_AS(predicted_time_s("broadcast", "ring", simple, 0, nodes), std::logic_error);
 }
 
-TEST_CASE("selection: of several candidates the one with the shortest predicted time is used") {
+TEST_CASE("selection: of several candidates the one with the shortest predicted time is used", "[memory]") {
     const Selection selection{"two",
                               {{{},
                                 {{{.name = "ring"}, {"LL", 6.6e-6, 0.6e-6, 2.7e-6, 0.5}},
@@ -116,7 +116,7 @@ TEST_CASE("selection: of several candidates the one with the shortest predicted 
     }
 }
 
-TEST_CASE("selection: a group's terrain is its ranks, its nodes and the narrowest links of each kind") {
+TEST_CASE("selection: a group's terrain is its ranks, its nodes and the narrowest links of each kind", "[memory]") {
     Cluster cluster = star_cluster(4, 12e9, 1e-6);
     cluster.node.devices = 2;
     cluster.node.link = {18e9, 1e-6};
@@ -134,7 +134,7 @@ TEST_CASE("selection: a group's terrain is its ranks, its nodes and the narrowes
     CHECK(single.nodes == 1);
 }
 
-TEST_CASE("selection: between nodes the narrowest link that the ring over the ranks crosses counts") {
+TEST_CASE("selection: between nodes the narrowest link that the ring over the ranks crosses counts", "[memory]") {
     Cluster cluster = star_cluster(8, 1, 0);
     TopologySpec& tree = cluster.fabric.topology;  // of 8 hosts: three levels of switches
     tree.shape = Shape::tree;

@@ -27,18 +27,18 @@ std::vector<Place> packed(std::uint32_t nodes, std::uint32_t devices, std::uint3
 
 }  // namespace
 
-TEST_CASE("dedicated servers are on the nodes after all ranks") {
+TEST_CASE("dedicated servers are on the nodes after all ranks", "[memory]") {
     CHECK(nodes_of(3, ServerLocation::dedicated, packed(2, 4)) == Nodes{2, 3, 4});
     CHECK(nodes_of(2, ServerLocation::dedicated, {{7, 0}, {1, 0}}) == Nodes{8, 9});
 }
 
-TEST_CASE("packed servers are on the nodes of the ranks with their numbers") {
+TEST_CASE("packed servers are on the nodes of the ranks with their numbers", "[memory]") {
     CHECK(nodes_of(2, ServerLocation::packed, packed(2, 4)) == Nodes{0, 0});
     CHECK(nodes_of(5, ServerLocation::packed, packed(2, 4)) == Nodes{0, 0, 0, 0, 1});
     CHECK(nodes_of(5, ServerLocation::packed, packed(3, 1)) == Nodes{0, 1, 2, 0, 1});
 }
 
-TEST_CASE("spread servers are placed as by hand, for fewer servers than nodes, as many, and more") {
+TEST_CASE("spread servers are placed as by hand, for fewer servers than nodes, as many, and more", "[memory]") {
     CHECK(nodes_of(1, ServerLocation::spread, packed(4, 2)) == Nodes{0});
     CHECK(nodes_of(2, ServerLocation::spread, packed(4, 2)) == Nodes{0, 2});
     CHECK(nodes_of(3, ServerLocation::spread, packed(4, 2)) == Nodes{0, 1, 2});
@@ -48,7 +48,8 @@ TEST_CASE("spread servers are placed as by hand, for fewer servers than nodes, a
     CHECK(nodes_of(2, ServerLocation::spread, {{5, 0}, {2, 0}, {5, 1}, {9, 0}}) == Nodes{5, 2});
 }
 
-TEST_CASE("spread servers: no node has two more than another, and equal shares of racks have equal shares of them") {
+TEST_CASE("spread servers: no node has two more than another, and equal shares of racks have equal shares of them",
+          "[memory]") {
     for (std::uint32_t nodes = 1; nodes <= 16; ++nodes) {
         for (std::int64_t count = 1; count <= 40; ++count) {
             CAPTURE(nodes, count);

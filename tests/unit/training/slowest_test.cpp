@@ -42,7 +42,7 @@ double larger_of(double a, double b, double c) {
 
 }  // namespace
 
-TEST_CASE("one rank is as slow as planned on average, and so are ranks without jitter") {
+TEST_CASE("one rank is as slow as planned on average, and so are ranks without jitter", "[memory]") {
     for (const double c : {0.0, 0.01, 0.3, 1.0})
         for (const double node : {0.0, 0.02, 0.9}) {
             CAPTURE(c, node);
@@ -52,7 +52,7 @@ TEST_CASE("one rank is as slow as planned on average, and so are ranks without j
     CHECK(expected_slowest_s({{0, 0}, {0, 1}}, 0.1, 0.1) == 0);
 }
 
-TEST_CASE("the expected slowest of N equal ranks is the mean of the largest order statistic") {
+TEST_CASE("the expected slowest of N equal ranks is the mean of the largest order statistic", "[memory]") {
     for (const double c : {0.005, 0.05, 0.5, 1.0})
         for (const std::uint32_t n : {2u, 3u, 7u, 64u, 1000u, 100'000u}) {
             CAPTURE(c, n);
@@ -60,7 +60,7 @@ TEST_CASE("the expected slowest of N equal ranks is the mean of the largest orde
         }
 }
 
-TEST_CASE("the slower of two different ranks has the mean of an exchange option") {
+TEST_CASE("the slower of two different ranks has the mean of an exchange option", "[memory]") {
     for (const double c : {0.02, 0.3, 1.0})
         for (const double slower : {1.0, 1.1, 1.5, 20.0}) {
             CAPTURE(c, slower);
@@ -102,7 +102,7 @@ TEST_CASE("variations of very different size") {
         }
 }
 
-TEST_CASE("waiting for the slowest grows with the number of ranks and approaches the asymptotic form") {
+TEST_CASE("waiting for the slowest grows with the number of ranks and approaches the asymptotic form", "[memory]") {
     const double c = 0.05, sigma = lognormal_sigma(c), pi = std::acos(-1.0);
     CHECK(sigma == Approx(std::sqrt(std::log(1.0025))).epsilon(1e-12));
     double before = 1;

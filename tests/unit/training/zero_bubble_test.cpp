@@ -56,7 +56,8 @@ std::int64_t period(const Pipeline& pipeline, std::int64_t f, std::int64_t b, st
 
 }  // namespace
 
-TEST_CASE("zero bubble: each micro-batch has a forward pass, then gradients of inputs, then gradients of weights") {
+TEST_CASE("zero bubble: each micro-batch has a forward pass, then gradients of inputs, then gradients of weights",
+          "[memory]") {
     for (std::int64_t p = 2; p <= 8; ++p)
         for (const std::int64_t m : {1, 2, 3, 7, 8, 17})
             for (std::uint32_t stage = 0; stage < p; ++stage) {
@@ -72,7 +73,7 @@ TEST_CASE("zero bubble: each micro-batch has a forward pass, then gradients of i
             }
 }
 
-TEST_CASE("zero bubble: the orders of three stages with four micro-batches equal those written out") {
+TEST_CASE("zero bubble: the orders of three stages with four micro-batches equal those written out", "[memory]") {
     // Stage s delays W by s micro-batches, which keeps as many in flight on every stage.
     const auto text = [](const std::vector<Slot>& order) {
         std::string result;
@@ -87,7 +88,7 @@ TEST_CASE("zero bubble: the orders of three stages with four micro-batches equal
     CHECK(text(slots(zero_bubble(3, 4), 2)) == "F1B1F2B2F3B3W1F4B4W2W3W4");
 }
 
-TEST_CASE("zero bubble: equal stages take m(f + b + w) and a bubble of (p-1)(f + b - w)") {
+TEST_CASE("zero bubble: equal stages take m(f + b + w) and a bubble of (p-1)(f + b - w)", "[memory]") {
     for (std::int64_t p = 1; p <= 7; ++p)
         for (const std::int64_t m : {p, p + 1, 2 * p, 3 * p + 1})
             for (const auto& [f, b, w] : {std::tuple{1, 1, 1}, {2, 2, 1}, {4, 5, 3}, {3, 2, 1}, {1, 2, 1}, {5, 1, 4}}) {
@@ -104,7 +105,7 @@ TEST_CASE("zero bubble: equal stages take m(f + b + w) and a bubble of (p-1)(f +
             CHECK(period(zero_bubble(p, 2 * p), f, b, w) == 2 * p * (f + b + w) + (p - 1) * b);
 }
 
-TEST_CASE("zero bubble: every stage holds as many micro-batches as the first stage of 1F1B") {
+TEST_CASE("zero bubble: every stage holds as many micro-batches as the first stage of 1F1B", "[memory]") {
     for (std::int64_t p = 2; p <= 8; ++p)
         for (const std::int64_t m : {1, 2, 5, 8, 24})
             for (std::uint32_t stage = 0; stage < p; ++stage)
@@ -127,7 +128,7 @@ TEST_CASE("zero bubble: every stage holds as many micro-batches as the first sta
     }
 }
 
-TEST_CASE("zero bubble: what is computed again stays until the gradients of weights") {
+TEST_CASE("zero bubble: what is computed again stays until the gradients of weights", "[memory]") {
     Cluster cluster = star_cluster(8, 1e9, 1e-6);
     cluster.device.flops_per_s = cluster.device.memory_Bps = 1e12;
     Model model;

@@ -48,7 +48,7 @@ const Unknown any{1e-3, 1e3};
 
 }  // namespace
 
-TEST_CASE("least squares: latency and bandwidth are found from exact answers, to a part in a million") {
+TEST_CASE("least squares: latency and bandwidth are found from exact answers, to a part in a million", "[memory]") {
     const std::vector<double> truth{4.7e-6, 3.1e9};
     std::vector<double> measured;
     for (std::size_t row = 0; row < 4; ++row) measured.push_back(exchange(truth, row));
@@ -61,7 +61,7 @@ TEST_CASE("least squares: latency and bandwidth are found from exact answers, to
     }
 }
 
-TEST_CASE("least squares: a straight line through noise has the textbooks' results") {
+TEST_CASE("least squares: a straight line through noise has the textbooks' results", "[memory]") {
     // y = 0, 1, 3 over x = 0, 1, 2: a = -1/6, b = 3/2; (XᵀX)⁻¹ has 5/6 and 1/2; Σ r² = 1/6, and one row to spare.
     const Fit found = fit({any, any}, line, {1, 1}, {1, std::exp(1.0), std::exp(3.0)});
     CHECK(std::log(*found.unknowns[0].value) == Approx(-1.0 / 6).margin(1e-6));
@@ -72,7 +72,7 @@ TEST_CASE("least squares: a straight line through noise has the textbooks' resul
     CHECK(*found.unknowns[1].relative_standard_error == Approx(std::sqrt(1.0 / 12)).epsilon(1e-6));
 }
 
-TEST_CASE("least squares: with as many rows as unknowns there is no standard error") {
+TEST_CASE("least squares: with as many rows as unknowns there is no standard error", "[memory]") {
     const Fit found = fit({any, any}, line, {1, 1}, {2, 6});
     CHECK(*found.unknowns[0].value == Approx(2).epsilon(1e-8));
     CHECK(*found.unknowns[1].value == Approx(3).epsilon(1e-8));
@@ -80,7 +80,7 @@ TEST_CASE("least squares: with as many rows as unknowns there is no standard err
     CHECK(*found.unknowns[1].percent_per_percent == Approx(std::sqrt(2.0)).epsilon(1e-6));
 }
 
-TEST_CASE("least squares: an unknown without effect is not found, and the others are") {
+TEST_CASE("least squares: an unknown without effect is not found, and the others are", "[memory]") {
     const Model model = [](const std::vector<double>& p, std::size_t) { return 2 * p[1]; };
     const Fit found = fit({any, any}, model, {5, 5}, {6, 6});
     CHECK(found.unknowns[0].ending == Ending::no_effect);
@@ -89,7 +89,7 @@ TEST_CASE("least squares: an unknown without effect is not found, and the others
     CHECK(*found.unknowns[1].value == Approx(3).epsilon(1e-8));
 }
 
-TEST_CASE("least squares: unknowns that rows cannot distinguish are recognised, and the others are found") {
+TEST_CASE("least squares: unknowns that rows cannot distinguish are recognised, and the others are found", "[memory]") {
     const Model model = [](const std::vector<double>& p, std::size_t row) {
         return row == 0 ? p[0] * p[2] : row == 1 ? p[0] * p[2] * p[1] : p[1] / 2;
     };
@@ -101,7 +101,7 @@ TEST_CASE("least squares: unknowns that rows cannot distinguish are recognised, 
     CHECK(*found.unknowns[1].value == Approx(3).epsilon(1e-6));
 }
 
-TEST_CASE("least squares: rows that ask for more or less than allowed give the bound, which is reported") {
+TEST_CASE("least squares: rows that ask for more or less than allowed give the bound, which is reported", "[memory]") {
     const Model model = [](const std::vector<double>& p, std::size_t) { return p[0]; };
     const Fit less = fit({{1, 10}}, model, {5}, {0.5}), more = fit({{1, 10}}, model, {5}, {20});
     CHECK(less.unknowns[0].ending == Ending::at_least);
@@ -112,7 +112,7 @@ TEST_CASE("least squares: rows that ask for more or less than allowed give the b
     CHECK(fit({{1, 10}}, model, {5}, {10}).unknowns[0].ending == Ending::found);
 }
 
-TEST_CASE("least squares: if rows ask for one side of a value only, the other is not made up") {
+TEST_CASE("least squares: if rows ask for one side of a value only, the other is not made up", "[memory]") {
     // Values above 4 do not help: computation takes longer than the exchange.
     const Model model = [](const std::vector<double>& p, std::size_t) { return std::max(8 / p[0], 2.0); };
     CHECK(fit({{0.1, 100}}, model, {50}, {1.9}).unknowns[0].ending == Ending::no_effect);
@@ -123,7 +123,8 @@ TEST_CASE("least squares: if rows ask for one side of a value only, the other is
     CHECK(*fit({{0.1, 100}}, model, {1}, {5}).unknowns[0].value == Approx(1.6).epsilon(1e-8));
 }
 
-TEST_CASE("least squares: one unknown with one row is found in a dozen trials, exactly, with a kink or a jump, too") {
+TEST_CASE("least squares: one unknown with one row is found in a dozen trials, exactly, with a kink or a jump, too",
+          "[memory]") {
     int trials = 0;
     const auto found = [&](const Model& model, double measured) {
         trials = 0;
@@ -153,7 +154,7 @@ TEST_CASE("least squares: one unknown with one row is found in a dozen trials, e
     CHECK(trials <= 60);
 }
 
-TEST_CASE("least squares: exceptions of a model with one unknown and one row are passed on") {
+TEST_CASE("least squares: exceptions of a model with one unknown and one row are passed on", "[memory]") {
     int calls = 0;
     const auto breaks = [&](const std::vector<Trial>& trials) -> std::vector<std::vector<double>> {
         if (++calls > 1) throw std::runtime_error("no route");  // past the bounds
@@ -164,7 +165,7 @@ TEST_CASE("least squares: exceptions of a model with one unknown and one row are
     CHECK(calls == 2);
 }
 
-TEST_CASE("least squares: fewer rows than unknowns determine none of them") {
+TEST_CASE("least squares: fewer rows than unknowns determine none of them", "[memory]") {
     const Fit found = fit({any, any}, line, {1, 1}, {2});
     for (const Solution& one : found.unknowns) {
         CHECK(one.ending == Ending::too_few);
@@ -172,7 +173,7 @@ TEST_CASE("least squares: fewer rows than unknowns determine none of them") {
     }
 }
 
-TEST_CASE("least squares: exceptions of the model are passed on") {
+TEST_CASE("least squares: exceptions of the model are passed on", "[memory]") {
     const auto broken = [](const std::vector<Trial>& trials) -> std::vector<std::vector<double>> {
         if (trials.size() == 1) throw std::runtime_error("no route");  // past the grid: within NLopt
         return std::vector<std::vector<double>>(trials.size(), {1.0});

@@ -29,7 +29,7 @@ Validation compared(const std::vector<double>& measured, const std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("ranking: Spearman's correlation of published examples") {
+TEST_CASE("ranking: Spearman's correlation of published examples", "[memory]") {
     CHECK(rank_correlation({1, 2, 3, 4}, {10, 20, 30, 1000}) == Approx(1));
     CHECK(rank_correlation({1, 2, 3, 4}, {4, 3, 2, 1}) == Approx(-1));
     // Without ties it is 1 - 6 Σd² / (n(n² - 1)): d = 1, 1, 0, 0, 0 and n = 5 give 1 - 12/120.
@@ -39,7 +39,7 @@ TEST_CASE("ranking: Spearman's correlation of published examples") {
     CHECK(rank_correlation({1, 2, 3}, {5, 5, 5}) == 0);
 }
 
-TEST_CASE("ranking: what is lost with the layout that is predicted to be the best") {
+TEST_CASE("ranking: what is lost with the layout that is predicted to be the best", "[memory]") {
     const std::vector<Sweep> times = sweeps(compared({10, 11, 15, 16}, {12, 9, 20, 30}));
     REQUIRE(times.size() == 1);
     CHECK(times[0].rows == 4);
@@ -50,7 +50,7 @@ TEST_CASE("ranking: what is lost with the layout that is predicted to be the bes
     CHECK(sweeps(compared({10, 11, 15}, {12, 9, 20})).empty());
 }
 
-TEST_CASE("ranking: pairs count if they differ by more than the source's spread") {
+TEST_CASE("ranking: pairs count if they differ by more than the source's spread", "[memory]") {
     Validation one = compared({100, 102, 110, 130}, {9, 8, 12, 11});
     Sweep sweep = sweeps(one)[0];
     CHECK(sweep.pairs == 6);
@@ -69,7 +69,8 @@ TEST_CASE("ranking: pairs count if they differ by more than the source's spread"
     CHECK(sweeps(rates)[0].pairs_in_order == 4);
 }
 
-TEST_CASE("ranking: a second measurement has a lower correlation the wider its spread, of close values of chance") {
+TEST_CASE("ranking: a second measurement has a lower correlation the wider its spread, of close values of chance",
+          "[memory]") {
     // Values that differ by a factor of two each keep their order at 1 %, and values that do not differ have none.
     Validation far = compared({100, 200, 400, 800}, {1, 2, 3, 4}), near = compared({100, 101, 102, 103}, {1, 2, 3, 4});
     far.measurements.noise = 0.01;
@@ -85,7 +86,7 @@ TEST_CASE("ranking: a second measurement has a lower correlation the wider its s
     CHECK(std::abs(last) < 0.1);
 }
 
-TEST_CASE("ranking: the error of the ratio between the most and the fewest ranks") {
+TEST_CASE("ranking: the error of the ratio between the most and the fewest ranks", "[memory]") {
     const auto found = scalings(compared({8, 4, 2}, {8, 5, 2.2}));
     REQUIRE(found.size() == 1);
     CHECK(found[0].ratio_error == Approx(0.1));

@@ -8,7 +8,7 @@
 using syncline::validation::shares;
 using Sizes = std::vector<std::size_t>;
 
-TEST_CASE("selection: rows are divided in proportion, by the largest remainders") {
+TEST_CASE("selection: rows are divided in proportion, by the largest remainders", "[memory]") {
     // 10 of 71: quotas 9.01, 0.56 and 0.42.
     CHECK(shares({64, 4, 3}, 10) == Sizes{9, 1, 0});
     // 26 seats for 26000 voters (M. Balinski, H. Young, "Fair Representation"): the integral parts add up to 25.
@@ -18,7 +18,7 @@ TEST_CASE("selection: rows are divided in proportion, by the largest remainders"
     CHECK(shares({}, 0).empty());
 }
 
-TEST_CASE("selection: no share is a row or more from its quota, and none exceeds what there is") {
+TEST_CASE("selection: no share is a row or more from its quota, and none exceeds what there is", "[memory]") {
     const Sizes sizes{64, 5, 5, 3, 44, 0, 77, 1};
     const std::size_t sum = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
     for (std::size_t total = 0; total <= sum; ++total) {

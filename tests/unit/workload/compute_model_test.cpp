@@ -88,7 +88,7 @@ void for_every_model(const Check& check, bool tables = true) {
 
 }  // namespace
 
-TEST_CASE("the roofline of convolutions and dense layers follows from their counts") {
+TEST_CASE("the roofline of convolutions and dense layers follows from their counts", "[memory]") {
     const Device device = device_of(10.6e12, 732e9);
     for (const std::string& name : shipped_cnns) {
         const Model model = shipped_model(name);
@@ -116,7 +116,7 @@ TEST_CASE("the roofline of convolutions and dense layers follows from their coun
     }
 }
 
-TEST_CASE("AlexNet's first layer with im2col on a P100 takes the time computed by hand") {
+TEST_CASE("AlexNet's first layer with im2col on a P100 takes the time computed by hand", "[memory]") {
     // 96 filters of 3·11·11 = 363, outputs of 55×55: with 64 images a 363 × 193600 matrix.
     const Model model = shipped_model("alexnet-nogroup");
     const double columns = 64 * 55 * 55;
@@ -137,7 +137,7 @@ TEST_CASE("AlexNet's first layer with im2col on a P100 takes the time computed b
     CHECK(slow.bound == Bound::memory);
 }
 
-TEST_CASE("no kernel takes less than the device's latency") {
+TEST_CASE("no kernel takes less than the device's latency", "[memory]") {
     Convolution conv{.channels = 12, .height = 3, .width = 3, .filters = 12, .groups = 4};
     Model model = model_of(convolution("c", conv));
     model.layers.push_back(convolution("d", conv));
@@ -157,7 +157,7 @@ TEST_CASE("no kernel takes less than the device's latency") {
           total(layer_times(large, device_of(1e12, 1e12), 64, ComputeKind::roofline)[0]));
 }
 
-TEST_CASE("the bound of a layer is the cause of most of its time") {
+TEST_CASE("the bound of a layer is the cause of most of its time", "[memory]") {
     const Model model = model_of(dense("fc", 100, 100, false));
     const auto bound = [&](const Device& device) {
         return layer_times(model, device, 10, ComputeKind::roofline)[0].bound;
@@ -168,7 +168,8 @@ TEST_CASE("the bound of a layer is the cause of most of its time") {
     CHECK(bound(device_of(1e12, 1e12, 1e-6)) == Bound::latency);
 }
 
-TEST_CASE("an efficiency curve has its points' values, is a power of the size between them, and constant outside") {
+TEST_CASE("an efficiency curve has its points' values, is a power of the size between them, and constant outside",
+          "[memory]") {
     const EfficiencyCurve curve{EfficiencyCurve::Over::batch, {{4, 0.1}, {16, 0.4}, {64, 0.8}}};
     for (const EfficiencyCurve::Point& point : curve.points) CHECK(curve.at(point.at) == Approx(point.part));
     CHECK(curve.at(0.5) == 0.1);
@@ -178,7 +179,7 @@ TEST_CASE("an efficiency curve has its points' values, is a power of the size be
     CHECK(EfficiencyCurve{EfficiencyCurve::Over::gemm, {{8, 0.7}}}.at(3) == 0.7);
 }
 
-TEST_CASE("efficiency over the batch slows down computing, not moving data") {
+TEST_CASE("efficiency over the batch slows down computing, not moving data", "[memory]") {
     Device device = device_of(1e12, 200e9);
     device.efficiency = EfficiencyCurve{EfficiencyCurve::Over::batch, {{1, 0.25}, {64, 0.5}}};
     const Model model = shipped_model("vgg-16");
@@ -200,7 +201,7 @@ TEST_CASE("efficiency over the batch slows down computing, not moving data") {
     CHECK(moving > 0);
 }
 
-TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are never slower") {
+TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are never slower", "[memory]") {
     // A layer on Pr × Pc ranks, each with out/Pr outputs of B/Pc samples: 2·B·out·in/P operations whatever the grid;
     // the closer its two sides, the faster.
     Device device = device_of(10e12, 700e9);
@@ -234,7 +235,7 @@ TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are 
           Approx(5 * computation->time(0, {.samples = 64, .part = 0.125}).forward_s));
 }
 
-TEST_CASE("work other than matrix products has the curve's last fraction of the peak") {
+TEST_CASE("work other than matrix products has the curve's last fraction of the peak", "[memory]") {
     Device device = device_of(1e12, 1e18);
     device.efficiency = EfficiencyCurve{EfficiencyCurve::Over::gemm, {{8, 0.1}, {64, 0.5}}};
     Layer layer;
@@ -242,7 +243,7 @@ TEST_CASE("work other than matrix products has the curve's last fraction of the 
     CHECK(layer_times(model_of(layer), device, 5, ComputeKind::efficiency)[0].forward_s == Approx(10000 / 0.5e12));
 }
 
-TEST_CASE("measured times scale with samples and share") {
+TEST_CASE("measured times scale with samples and share", "[memory]") {
     Device device = device_of(1, 1);
     const Model model = every_kind();
     MeasuredLayers measured{model.name, 8, {}, ""};
@@ -260,7 +261,7 @@ TEST_CASE("measured times scale with samples and share") {
     }
 }
 
-TEST_CASE("a device without the data that a compute model needs is a bug of the caller") {
+TEST_CASE("a device without the data that a compute model needs is a bug of the caller", "[memory]") {
     const Model model = every_kind();
     const Device device = device_of(1e12, 1e12);
     CHECK_THROWS_AS(make_compute_model(ComputeKind::efficiency, model, device), std::logic_error);
@@ -271,7 +272,7 @@ TEST_CASE("a device without the data that a compute model needs is a bug of the 
     CHECK_THROWS_AS(make_compute_model(ComputeKind::measured, model, partly), std::logic_error);
 }
 
-TEST_CASE("a calibration scales stalls with times, and keeps bounds") {
+TEST_CASE("a calibration scales stalls with times, and keeps bounds", "[memory]") {
     const Model model = shipped_model("resnet-50");
     Device device = device_of(10.6e12, 732e9);
     device.calibration = {{"resnet-50", 64, 219, ""}};
@@ -288,7 +289,7 @@ TEST_CASE("a calibration scales stalls with times, and keeps bounds") {
     CHECK(sum == Approx(64.0 / 219));
 }
 
-TEST_CASE("between several measured batches the iteration's time is linear") {
+TEST_CASE("between several measured batches the iteration's time is linear", "[memory]") {
     const Model model = shipped_model("resnet-50");
     Device device = device_of(10.6e12, 732e9);
     // Rows may be in any order.
@@ -318,7 +319,7 @@ TEST_CASE("between several measured batches the iteration's time is linear") {
           Approx(0.75 * total(few) + 0.25 * total(more)).epsilon(1e-12));
 }
 
-TEST_CASE("time never decreases with more samples") {
+TEST_CASE("time never decreases with more samples", "[memory]") {
     for_every_model([](const Model& model, const ComputeModel& computation) {
         for (std::size_t i = 0; i < model.layers.size(); ++i) {
             LayerTime last;
@@ -360,7 +361,7 @@ TEST_CASE("a share of 1/p takes at most the time of the whole, and at least 1/p 
     for_every_model(check, false);
 }
 
-TEST_CASE("a stall is part of the time, and compute-bound work has none") {
+TEST_CASE("a stall is part of the time, and compute-bound work has none", "[memory]") {
     for_every_model([](const Model& model, const ComputeModel& computation) {
         for (std::size_t i = 0; i < model.layers.size(); ++i) {
             const LayerTime time = computation.time(i, {.samples = 7});
@@ -373,7 +374,7 @@ TEST_CASE("a stall is part of the time, and compute-bound work has none") {
     CHECK(layer_times(model, device_of(1e12, 1e18), 64, ComputeKind::im2col)[0].stall_s == 0);
 }
 
-TEST_CASE("the rows of a layer table add up") {
+TEST_CASE("the rows of a layer table add up", "[memory]") {
     const Model model = shipped_model("alexnet-tf");
     Device device = device_of(10.6e12, 732e9);
     device.name = "p100";

@@ -45,7 +45,8 @@ constexpr Transformer gpt3{2048, 12288, 96}, mt_nlg{2048, 20480, 128};
 
 }  // namespace
 
-TEST_CASE("a transformer's layer keeps the bytes of Korthikanti et al., on any number of tensor and sequence ranks") {
+TEST_CASE("a transformer's layer keeps the bytes of Korthikanti et al., on any number of tensor and sequence ranks",
+          "[memory]") {
     for (const Transformer& layer : {gpt3, mt_nlg, Transformer{512, 1024, 16}, Transformer{7, 48, 48}}) {
         for (const double b : {1.0, 3.0}) {
             for (const std::int64_t t : {1, 2, 8, 16}) {
@@ -60,7 +61,7 @@ TEST_CASE("a transformer's layer keeps the bytes of Korthikanti et al., on any n
     }
 }
 
-TEST_CASE("without stored scores a layer keeps 34 bytes per element, as with selective recomputation") {
+TEST_CASE("without stored scores a layer keeps 34 bytes per element, as with selective recomputation", "[memory]") {
     // Korthikanti et al., section 5: 5as/h is saved, and 10 + 24/t remains, or 34/t with sequence parallelism. Flash
     // attention saves the same part.
     for (const Transformer& layer : {gpt3, mt_nlg, Transformer{7, 48, 48}})
@@ -72,7 +73,7 @@ TEST_CASE("without stored scores a layer keeps 34 bytes per element, as with sel
         }
 }
 
-TEST_CASE("the models of Korthikanti et al. keep their published GiB on 8 tensor ranks") {
+TEST_CASE("the models of Korthikanti et al. keep their published GiB on 8 tensor ranks", "[memory]") {
     // Table 5's configurations, of the 22B 4 samples on one stage, of the 175B one sample on the first of 8 interleaved
     // stages, which holds 1 + 7/24 of all layers (equation 5); without recomputation, and with sequence parallelism and
     // selective recomputation, which keeps what flash attention keeps. Without embedding and head.
@@ -93,7 +94,7 @@ TEST_CASE("the models of Korthikanti et al. keep their published GiB on 8 tensor
     CHECK(std::abs(gib("gpt-3-175b", 1, held, Scores::flash, 8) - 12.35) < 0.005);
 }
 
-TEST_CASE("today's layers keep what their matrices and products read") {
+TEST_CASE("today's layers keep what their matrices and products read", "[memory]") {
     const Model model = of_elements(2);
     // 7 tokens of width 12 with 6 heads of 3 in 2 groups: queries and sums of 18, keys and values of 6 elements.
     Attention grouped{.positions = 7, .width = 12, .heads = 6, .kv_heads = 2, .head_size = 3, .dropout = false};
@@ -128,7 +129,7 @@ TEST_CASE("today's layers keep what their matrices and products read") {
           0);
 }
 
-TEST_CASE("a parallel block keeps its input once") {
+TEST_CASE("a parallel block keeps its input once", "[memory]") {
     const Model model = of_elements(2);
     const Attention attention{.positions = 7, .width = 12, .heads = 3};
     FeedForward forward{.positions = 7, .width = 12, .hidden = 20};
@@ -138,7 +139,8 @@ TEST_CASE("a parallel block keeps its input once") {
     CHECK(kept_bytes(model, layer_of(ParallelBlock{attention, forward}), {}) == apart - 2 * 7 * 12 * 2);
 }
 
-TEST_CASE("experts keep inputs, hidden units and outputs of each token's choices, and the router's probabilities") {
+TEST_CASE("experts keep inputs, hidden units and outputs of each token's choices, and the router's probabilities",
+          "[memory]") {
     const Model model = of_elements(2);
     Experts shape{.positions = 7, .width = 12, .hidden = 20, .experts = 8, .top_k = 2, .gated = true};
     CHECK(kept_bytes(model, layer_of(shape), {}) == 7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2 + 2 * 3 * 20 * 2));
@@ -158,14 +160,15 @@ TEST_CASE("experts keep inputs, hidden units and outputs of each token's choices
           7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2 + (2 * 20 + 2 * 5) * 3 * 2));
 }
 
-TEST_CASE("attention scores take the published 70 % and 65 % of the memory that GPT-3's and MT-NLG's layers keep") {
+TEST_CASE("attention scores take the published 70 % and 65 % of the memory that GPT-3's and MT-NLG's layers keep",
+          "[memory]") {
     for (const auto& [layer, published] : {std::pair{gpt3, 0.70}, std::pair{mt_nlg, 0.65}}) {
         const double saved = 1 - layer.kept({}, 1, Scores::flash) / layer.kept({});
         CHECK(std::abs(saved - published) < 0.005);
     }
 }
 
-TEST_CASE("kept bytes scale with the element size, except for masks") {
+TEST_CASE("kept bytes scale with the element size, except for masks", "[memory]") {
     const auto kept = [](double element) {
         return kept_bytes(of_elements(element), layer_of(stored(10, 6, 3)), {}) +
                kept_bytes(of_elements(element), layer_of(FeedForward{10, 6, 20}), {});
@@ -174,7 +177,7 @@ TEST_CASE("kept bytes scale with the element size, except for masks") {
     CHECK(kept(4) - masks == 2 * (kept(2) - masks));
 }
 
-TEST_CASE("a convolution keeps all of its inputs, and before a normalisation also its own outputs") {
+TEST_CASE("a convolution keeps all of its inputs, and before a normalisation also its own outputs", "[memory]") {
     const Convolution plain{.channels = 3, .height = 8, .width = 8, .filters = 16, .kernel = {3, 3}, .padding = {1, 1}};
     Convolution normalised = plain;
     normalised.batch_norm = true;
@@ -188,7 +191,7 @@ TEST_CASE("a convolution keeps all of its inputs, and before a normalisation als
     CHECK(kept_bytes(model, norm, {.samples = 0}) == 0);
 }
 
-TEST_CASE("dense and custom layers keep their inputs, of which ranks divide positions but not an image") {
+TEST_CASE("dense and custom layers keep their inputs, of which ranks divide positions but not an image", "[memory]") {
     const Model model = of_elements(2);
     const Share quarter{.samples = 3, .part = 0.25};
     CHECK(kept_bytes(model, dense("fc", 100, 40, true), quarter) == 3 * 100 * 2);
@@ -199,7 +202,8 @@ TEST_CASE("dense and custom layers keep their inputs, of which ranks divide posi
     CHECK(kept_bytes(model, tokens, quarter, 4) == 3 * 8 * 100 * 2 / 4);
 }
 
-TEST_CASE("at the vocabulary the dropout's mask after the embedding and the inputs and logits of the head are kept") {
+TEST_CASE("at the vocabulary the dropout's mask after the embedding and the inputs and logits of the head are kept",
+          "[memory]") {
     // Korthikanti et al., section 4.3: sbh; 2sbh of the output layer, and 4sbv in 32 bits for the loss.
     constexpr std::int64_t s = 16, h = 12, v = 40;
     const Model model = of_elements(2);
@@ -212,7 +216,7 @@ TEST_CASE("at the vocabulary the dropout's mask after the embedding and the inpu
     CHECK(kept_bytes(model, head, half, 2) == s * h + 4 * s * v / 2);
 }
 
-TEST_CASE("kept: gathered inputs, and the activation of a gate, where a framework keeps them") {
+TEST_CASE("kept: gathered inputs, and the activation of a gate, where a framework keeps them", "[memory]") {
     const Model model = of_elements(2);
     const Saved gathered{.gathered = true}, gate{.gate = true};
     const Attention attention{.positions = 7, .width = 12, .heads = 6, .dropout = false};

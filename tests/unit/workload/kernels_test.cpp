@@ -50,7 +50,7 @@ Convolution small_convolution() {
 
 }  // namespace
 
-TEST_CASE("a convolution with im2col has the expected kernels") {
+TEST_CASE("a convolution with im2col has the expected kernels", "[memory]") {
     const Layer layer = convolution("c", small_convolution());
     const Share share{.samples = 5};  // 5·6·4 = 120 columns
     const auto forward = kernels(layer, Pass::forward, share, Lowering::im2col);
@@ -66,7 +66,7 @@ TEST_CASE("a convolution with im2col has the expected kernels") {
     check(inputs[1], "col2im", 24 * 120, 24 * 120);
 }
 
-TEST_CASE("each group of a convolution is a matrix product, and a rank has the groups of its filters") {
+TEST_CASE("each group of a convolution is a matrix product, and a rank has the groups of its filters", "[memory]") {
     Convolution conv = small_convolution();
     conv.groups = 2;  // patches of 12, 3 filters each
     const Layer layer = convolution("c", conv);
@@ -90,14 +90,14 @@ TEST_CASE("each group of a convolution is a matrix product, and a rank has the g
     CHECK(kernels(convolution("d", conv), Pass::forward, {.part = 9.0 / 14}, Lowering::im2col)[1].count == 27);
 }
 
-TEST_CASE("a part of the image has fewer columns") {
+TEST_CASE("a part of the image has fewer columns", "[memory]") {
     const Layer layer = convolution("c", small_convolution());
     const auto half = kernels(layer, Pass::forward, {.samples = 4, .area = 0.25}, Lowering::im2col);
     check(half[0], "im2col", 0, 24 * 24);
     check(half[1], "GEMM", 2.0 * 6 * 24 * 24, 6 * 24 + 6 * 24 + 24 * 24, 1, 6);
 }
 
-TEST_CASE("implicit: each pass of a convolution is one kernel with the layer's counts") {
+TEST_CASE("implicit: each pass of a convolution is one kernel with the layer's counts", "[memory]") {
     Convolution conv = small_convolution();
     conv.bias = true;
     const Layer layer = convolution("c", conv);
@@ -110,7 +110,7 @@ TEST_CASE("implicit: each pass of a convolution is one kernel with the layer's c
     }
 }
 
-TEST_CASE("a rank of a dense layer computes a part of the outputs") {
+TEST_CASE("a rank of a dense layer computes a part of the outputs", "[memory]") {
     const Layer layer = dense("fc", 10, 12, true);
     const Share share{.samples = 7, .part = 0.25};  // 3 outputs
     for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
@@ -123,7 +123,8 @@ TEST_CASE("a rank of a dense layer computes a part of the outputs") {
     }
 }
 
-TEST_CASE("a dense layer of tokens is one matrix product of all of them, and reads tied weights like others") {
+TEST_CASE("a dense layer of tokens is one matrix product of all of them, and reads tied weights like others",
+          "[memory]") {
     const Dense shape{.inputs = 10, .outputs = 12, .positions = 9, .tied = true};
     const Layer layer = dense("head", shape);
     const double elements = 18 * 12 + 18 * 10 + 12 * 10;
@@ -133,7 +134,8 @@ TEST_CASE("a dense layer of tokens is one matrix product of all of them, and rea
           10);
 }
 
-TEST_CASE("stored attention with two of four heads of width 3, 5 positions and 2 samples has the expected kernels") {
+TEST_CASE("stored attention with two of four heads of width 3, 5 positions and 2 samples has the expected kernels",
+          "[memory]") {
     const Layer layer = attention("a", {.positions = 5, .width = 12, .heads = 4, .scores = Scores::stored});
     const Share share{.samples = 2, .part = 0.5};
     // 2·5 = 10 rows of 12; this rank's heads have 6 of them, and 2·2 matrices of scores.
@@ -164,7 +166,8 @@ TEST_CASE("stored attention with two of four heads of width 3, 5 positions and 2
     }
 }
 
-TEST_CASE("transformers' matrix products have the operations of the literature, and twice as many backward") {
+TEST_CASE("transformers' matrix products have the operations of the literature, and twice as many backward",
+          "[memory]") {
     // Multiply-accumulates of a layer and sequence: 4sh² + 2s²h of attention, 2shf of the feed-forward half; with f =
     // 4h these are s·12h²·(1 + s/6h), as in D. Narayanan et al., SC 2021, appendix (there FLOP, for both passes).
     for (const auto& [s, h, heads, f] :
@@ -189,7 +192,8 @@ TEST_CASE("transformers' matrix products have the operations of the literature, 
     }
 }
 
-TEST_CASE("flash attention is one kernel that moves no scores and computes them once more in the backward pass") {
+TEST_CASE("flash attention is one kernel that moves no scores and computes them once more in the backward pass",
+          "[memory]") {
     // T. Dao, "FlashAttention-2", section 3.1.2: 2 products forward, 5 backward. Half of 4 heads of width 3, 5
     // positions, 2 samples: 2·5·6 = 60 elements of queries, keys, values, and outputs.
     const Layer layer = attention("a", {.positions = 5, .width = 12, .heads = 4, .bias = false, .dropout = false});
@@ -209,7 +213,7 @@ TEST_CASE("flash attention is one kernel that moves no scores and computes them 
     CHECK(flops(forward) == flops(kernels(stored, Pass::forward, share, Lowering::implicit)));
 }
 
-TEST_CASE("fewer heads of keys and values, a window and a context shorten attention's products") {
+TEST_CASE("fewer heads of keys and values, a window and a context shorten attention's products", "[memory]") {
     for (const Scores scores : {Scores::flash, Scores::stored}) {
         // 6 heads of 3, 2 of keys and values, 10 positions of which 4 are seen, width 12.
         Attention shape{
@@ -231,7 +235,7 @@ TEST_CASE("fewer heads of keys and values, a window and a context shorten attent
     }
 }
 
-TEST_CASE("a gated feed-forward layer has one more matrix, and RMSNorm one parameter less per element") {
+TEST_CASE("a gated feed-forward layer has one more matrix, and RMSNorm one parameter less per element", "[memory]") {
     const Layer layer =
         feed_forward("f", {.positions = 9, .width = 10, .hidden = 12, .gated = true, .bias = false, .norm = Norm::rms});
     const Share share{.samples = 2, .part = 0.5};  // 18 rows, 6 units
@@ -248,7 +252,7 @@ TEST_CASE("a gated feed-forward layer has one more matrix, and RMSNorm one param
     check(inputs[4], "normalisation", 0, 5 * 180 + 2 * 10);
 }
 
-TEST_CASE("a parallel block has the kernels of both halves and one addition") {
+TEST_CASE("a parallel block has the kernels of both halves and one addition", "[memory]") {
     const Attention first{.positions = 9, .width = 10, .heads = 2};
     const FeedForward second{.positions = 9, .width = 10, .hidden = 12, .norm = Norm::none};
     for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
@@ -267,7 +271,7 @@ TEST_CASE("a parallel block has the kernels of both halves and one addition") {
     }
 }
 
-TEST_CASE("experts are a batch of products, with rows in proportion to the experts that a token uses") {
+TEST_CASE("experts are a batch of products, with rows in proportion to the experts that a token uses", "[memory]") {
     // 2 samples of 9 tokens, 8 experts of 12 units of which each token uses 2: 36 rows, 4.5 for each expert.
     Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2, .gated = true};
     const auto forward = [&](const Share& share) {
@@ -302,7 +306,7 @@ TEST_CASE("experts are a batch of products, with rows in proportion to the exper
     check(shared[9], "shared experts: to hidden units", 2.0 * 18 * 20 * 10, 18 * 20 + 18 * 10 + 20 * 10, 1, 10);
 }
 
-TEST_CASE("experts: operations that are not fused move almost twelve times the tokens' copies more") {
+TEST_CASE("experts: operations that are not fused move almost twelve times the tokens' copies more", "[memory]") {
     // 18 tokens and 36 copies of 10 elements.
     Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2};
     const auto list = [&](Pass pass) { return kernels(experts("e", shape), pass, {.samples = 2}, Lowering::implicit); };
@@ -328,7 +332,7 @@ TEST_CASE("experts: operations that are not fused move almost twelve times the t
     check(backward[9], "dispatch", 0, 3 * copies + sum);
 }
 
-TEST_CASE("a rank with several experts sorts tokens by expert, and back") {
+TEST_CASE("a rank with several experts sorts tokens by expert, and back", "[memory]") {
     const Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2, .capacity = 1.5};
     const auto sorts = [&](Pass pass, const Share& share) {
         std::vector<std::size_t> places;
@@ -361,7 +365,8 @@ TEST_CASE("a rank with several experts sorts tokens by expert, and back") {
     CHECK(sorts(Pass::weight_gradient, {.samples = 2, .experts = 0.25}) == 0);
 }
 
-TEST_CASE("kernels of today's layers have the operations of their multiply-accumulates, and at least twice backward") {
+TEST_CASE("kernels of today's layers have the operations of their multiply-accumulates, and at least twice backward",
+          "[memory]") {
     for (const auto& [s, h, heads] : {std::tuple{33, 96, 12}, std::tuple{1, 8, 2}, std::tuple{128, 60, 5}}) {
         const Attention grouped{.positions = s, .width = h, .heads = heads, .kv_heads = 1, .window = 5, .rotary = true};
         const Attention latent{.positions = s,
@@ -391,7 +396,7 @@ TEST_CASE("kernels of today's layers have the operations of their multiply-accum
     }
 }
 
-TEST_CASE("ranks together have the operations of a whole layer of any shape, and the router's once each") {
+TEST_CASE("ranks together have the operations of a whole layer of any shape, and the router's once each", "[memory]") {
     std::mt19937 random(7);
     const auto draw = [&](std::int64_t least, std::int64_t most) {
         return std::uniform_int_distribution<std::int64_t>(least, most)(random);
@@ -422,7 +427,7 @@ TEST_CASE("ranks together have the operations of a whole layer of any shape, and
     }
 }
 
-TEST_CASE("an embedding bag moves the rows that samples take, and patches are one product") {
+TEST_CASE("an embedding bag moves the rows that samples take, and patches are one product", "[memory]") {
     const Layer bag = embedding_bag("bag", {.tables = 3, .rows = 1000, .lookups = 7, .width = 8});
     CHECK(bag.parameters == 8000);
     check(kernels(bag, Pass::forward, {.samples = 5}, Lowering::implicit)[0], "rows", 0, 5 * (7 + 3) * 8);
@@ -444,7 +449,7 @@ TEST_CASE("an embedding bag moves the rows that samples take, and patches are on
     CHECK(forward[0].product->narrowest() == 10);
 }
 
-TEST_CASE("an embedding moves rows, and its gradient is a whole table") {
+TEST_CASE("an embedding moves rows, and its gradient is a whole table", "[memory]") {
     Embedding shape{.vocabulary = 100, .positions = 5, .width = 8, .dropout = false};
     const Layer layer = embedding("e", shape);
     const auto forward = kernels(layer, Pass::forward, {.samples = 3, .part = 0.25}, Lowering::implicit);
@@ -463,7 +468,7 @@ TEST_CASE("an embedding moves rows, and its gradient is a whole table") {
     }
 }
 
-TEST_CASE("a loss follows outputs that stay split, in 4 bytes") {
+TEST_CASE("a loss follows outputs that stay split, in 4 bytes", "[memory]") {
     // 2·9 rows of half of 12 logits. Forward: 2 B and 4 B for the copy, 4 + 4 for the softmax. Backward: 4 to clear, 4
     // + 4 + 4 of the softmax's gradient, 4 and 2 for the copy.
     const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .gathered = false});
@@ -480,7 +485,7 @@ TEST_CASE("a loss follows outputs that stay split, in 4 bytes") {
     CHECK(kernels(head, Pass::weight_gradient, share, Lowering::implicit).size() == 1);
 }
 
-TEST_CASE("a normalisation before a dense layer, or after an embedding, is done whole, backward too") {
+TEST_CASE("a normalisation before a dense layer, or after an embedding, is done whole, backward too", "[memory]") {
     // 2·9 = 18 vectors of 10.
     const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .norm = Norm::layer});
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
@@ -510,7 +515,7 @@ TEST_CASE("a normalisation before a dense layer, or after an embedding, is done 
     check(weights[0], "normalisation", 0, 5 * 180 + 4 * 10);
 }
 
-TEST_CASE("shipped transformers' kernels have the operations of their layers") {
+TEST_CASE("shipped transformers' kernels have the operations of their layers", "[memory]") {
     for (const std::string& name : shipped_transformers) {
         for (const Layer& layer : shipped_model(name).layers) {
             const Share share{.samples = 4, .part = 0.125};
@@ -524,7 +529,7 @@ TEST_CASE("shipped transformers' kernels have the operations of their layers") {
     }
 }
 
-TEST_CASE("fused causal attention computes the scores of a token and those before it, in its window") {
+TEST_CASE("fused causal attention computes the scores of a token and those before it, in its window", "[memory]") {
     for (const std::int64_t window : {0, 1, 3, 7, 20}) {
         Attention shape{.positions = 7, .width = 12, .heads = 2, .window = window};
         const auto work = [&](Pass pass) {
@@ -546,7 +551,8 @@ TEST_CASE("fused causal attention computes the scores of a token and those befor
     }
 }
 
-TEST_CASE("matrix products of convolutions and dense layers have the layer's operations, however they are divided") {
+TEST_CASE("matrix products of convolutions and dense layers have the layer's operations, however they are divided",
+          "[memory]") {
     for (const std::string& name : shipped_cnns) {
         const Model model = shipped_model(name);
         for (const Layer& layer : model.layers) {
@@ -565,7 +571,7 @@ TEST_CASE("matrix products of convolutions and dense layers have the layer's ope
     }
 }
 
-TEST_CASE("the first layer needs no gradient of its inputs, except for its own weights' gradients") {
+TEST_CASE("the first layer needs no gradient of its inputs, except for its own weights' gradients", "[memory]") {
     Model model = every_kind();
     for (std::size_t i = 1; i < model.layers.size(); ++i)
         CHECK(has_input_gradient(model, i) == (model.layers[i].name != "embedding" && model.layers[i].name != "bag"));

@@ -22,7 +22,7 @@ struct Published {
 
 }  // namespace
 
-TEST_CASE("language models have the published parameters") {
+TEST_CASE("language models have the published parameters", "[memory]") {
     // - llama, mixtral, gpt-neox, t5: parameters of Hugging Face's models of these names (model.num_parameters())
     // - mixtral-8x22b, both numbers: discussion 6 of mistral-community/Mixtral-8x22B-v0.1 there
     // - bloom-176b: model card of bigscience/bloom
@@ -62,7 +62,7 @@ TEST_CASE("language models have the published parameters") {
     }
 }
 
-TEST_CASE("the experts' models are as large as their papers say") {
+TEST_CASE("the experts' models are as large as their papers say", "[memory]") {
     // A. Jiang et al., 2024: 47B and 13B; Mistral AI, 2024: 141B and 39B. DeepSeek-AI, 2024: 671B and 37B, to which a
     // token's row of the embedding adds nothing.
     const auto billions = [](std::int64_t number) { return std::lround(static_cast<double>(number) / 1e9); };
@@ -76,7 +76,7 @@ TEST_CASE("the experts' models are as large as their papers say") {
     CHECK(billions(deepseek.active_parameters() - deepseek.layers.front().parameters) == 37);
 }
 
-TEST_CASE("GPTs of Megatron-LM's weak scaling have its parameters and operations") {
+TEST_CASE("GPTs of Megatron-LM's weak scaling have its parameters and operations", "[memory]") {
     // D. Narayanan et al., SC 2021, table 1 and equations 2 and 3; V. Korthikanti et al., MLSys 2023, table 3: 22B.
     struct Row {
         std::string name;
@@ -96,7 +96,7 @@ TEST_CASE("GPTs of Megatron-LM's weak scaling have its parameters and operations
     }
 }
 
-TEST_CASE("the operations of Llama-3 405B are about 6 per parameter and token, and those of its scores") {
+TEST_CASE("the operations of Llama-3 405B are about 6 per parameter and token, and those of its scores", "[memory]") {
     // "The Llama 3 herd of models", arXiv 2407.21783, section 3.2.1: 3.8e25 FLOP for 15.6T tokens.
     const Model model = shipped_model("llama-3-405b");
     const double macs = static_cast<double>(model.macs()) / 8192;
@@ -106,7 +106,7 @@ TEST_CASE("the operations of Llama-3 405B are about 6 per parameter and token, a
     CHECK(6 * static_cast<double>(model.parameters()) * 15.6e12 == Approx(3.8e25).epsilon(0.01));
 }
 
-TEST_CASE("the operations of a model of experts are those of the parameters that act on a token") {
+TEST_CASE("the operations of a model of experts are those of the parameters that act on a token", "[memory]") {
     for (const std::string name : {"mixtral-8x7b", "mixtral-8x22b"}) {
         const Model model = shipped_model(name);
         const double scores = name == "mixtral-8x7b" ? 32 * 2.0 * 4096 * 4096 : 56 * 2.0 * 4096 * 6144;
@@ -115,7 +115,7 @@ TEST_CASE("the operations of a model of experts are those of the parameters that
     }
 }
 
-TEST_CASE("vision transformers have torchvision's parameters and operations") {
+TEST_CASE("vision transformers have torchvision's parameters and operations", "[memory]") {
     // meta["num_params"] and meta["_ops"] of ViT_L_16_Weights.IMAGENET1K_V1, and of ViT_H_14_Weights' linear
     // classifier.
     const Model large = shipped_model("vit-l-16"), huge = shipped_model("vit-h-14");
@@ -127,7 +127,7 @@ TEST_CASE("vision transformers have torchvision's parameters and operations") {
     CHECK(large.layers.front().activations == 197 * 1024);
 }
 
-TEST_CASE("MLPerf's recommender has the rows of its tables") {
+TEST_CASE("MLPerf's recommender has the rows of its tables", "[memory]") {
     // mlcommons/training, recommendation_v2: 26 tables with 204184588 rows of 128 elements; a sample takes 214 rows.
     const Model model = shipped_model("dlrm-dcnv2");
     const auto& tables = std::get<EmbeddingBag>(model.layers[3].shape);

@@ -65,7 +65,7 @@ Model gpt(std::int64_t layers, std::int64_t width, std::int64_t heads, std::int6
 
 }  // namespace
 
-TEST_CASE("shipped transformers have the published parameters") {
+TEST_CASE("shipped transformers have the published parameters", "[memory]") {
     struct Published {
         std::string name;
         std::size_t layers;
@@ -99,7 +99,7 @@ TEST_CASE("shipped transformers have the published parameters") {
     }
 }
 
-TEST_CASE("BERT-large up to its pooler is the published encoder") {
+TEST_CASE("BERT-large up to its pooler is the published encoder", "[memory]") {
     // BertModel of Hugging Face, bert-large-uncased.
     std::int64_t parameters = 0;
     for (const Layer& layer : shipped_model("bert-large").layers) {
@@ -109,14 +109,14 @@ TEST_CASE("BERT-large up to its pooler is the published encoder") {
     CHECK(parameters == 335'141'888);
 }
 
-TEST_CASE("the operations of BERT-large are those of its layers and heads") {
+TEST_CASE("the operations of BERT-large are those of its layers and heads", "[memory]") {
     const std::int64_t l = 24, s = 512, h = 1024, V = 30522;
     const std::int64_t pooler = h * h, next_sentence = 2 * h, transform = s * h * h, decoder = s * h * V;
     CHECK(shipped_model("bert-large").macs() ==
           l * (12 * s * h * h + 2 * s * s * h) + pooler + next_sentence + transform + decoder);
 }
 
-TEST_CASE("parameters equal those of Megatron-LM's scaling study") {
+TEST_CASE("parameters equal those of Megatron-LM's scaling study", "[memory]") {
     // D. Narayanan et al., SC 2021: table 1, and 174.6 billion of table 2; vocabulary 51200, sequence 2048.
     struct Row {
         std::int64_t width, heads, layers;
@@ -134,7 +134,7 @@ TEST_CASE("parameters equal those of Megatron-LM's scaling study") {
     }
 }
 
-TEST_CASE("parameters and operations of a GPT equal Megatron-LM's formulas") {
+TEST_CASE("parameters and operations of a GPT equal Megatron-LM's formulas", "[memory]") {
     // P = 12lh²(1 + 13/(12h) + (V+s)/(12lh)), and 2h; F = 72bslh²(1 + s/(6h) + V/(12lh)), multiplied out.
     for (const std::int64_t l : {1, 2, 7, 24})
         for (const std::int64_t h : {1, 3, 64, 1025})
@@ -147,7 +147,7 @@ TEST_CASE("parameters and operations of a GPT equal Megatron-LM's formulas") {
                 }
 }
 
-TEST_CASE("the operations of GPT-3 equal Megatron-LM's, with the forward pass computed twice") {
+TEST_CASE("the operations of GPT-3 equal Megatron-LM's, with the forward pass computed twice", "[memory]") {
     // D. Narayanan et al., SC 2021, equation 3: 96Bslh²(1 + s/(6h) + V/(16lh)): the layers' forward pass once more, not
     // the head's.
     const Model model = shipped_model("gpt-3-175b");
@@ -157,7 +157,7 @@ TEST_CASE("the operations of GPT-3 equal Megatron-LM's, with the forward pass co
     CHECK(2 * B * macs == Approx(96 * B * s * l * h * h * (1 + s / (6 * h) + V / (16 * l * h))).epsilon(1e-14));
 }
 
-TEST_CASE("the halves of a layer have the counts of their matrices") {
+TEST_CASE("the halves of a layer have the counts of their matrices", "[memory]") {
     for (const std::int64_t heads : {1, 2, 3, 16})
         for (const std::int64_t head_width : {1, 5, 64})
             for (const std::int64_t s : {1, 10, 333}) {
@@ -185,7 +185,7 @@ TEST_CASE("the halves of a layer have the counts of their matrices") {
             }
 }
 
-TEST_CASE("an embedding has the expected counts") {
+TEST_CASE("an embedding has the expected counts", "[memory]") {
     Embedding shape{.vocabulary = 101, .positions = 7, .width = 6};
     CHECK(embedding("e", shape).parameters == (101 + 7) * 6);
     CHECK(embedding("e", shape).macs == 0);
@@ -200,7 +200,7 @@ TEST_CASE("an embedding has the expected counts") {
     CHECK(embedding("e", shape).activations == 7 * 6);
 }
 
-TEST_CASE("a dense layer at several positions has the weights of one, and a tied one has none") {
+TEST_CASE("a dense layer at several positions has the weights of one, and a tied one has none", "[memory]") {
     Dense shape{.inputs = 6, .outputs = 11, .bias = true};
     const Layer one = dense("d", shape);
     shape.positions = 7;
@@ -219,7 +219,7 @@ TEST_CASE("a dense layer at several positions has the weights of one, and a tied
     CHECK(dense("d", shape).parameters == 2 * 6);
 }
 
-TEST_CASE("a transformer's entry means its layers, both halves of each") {
+TEST_CASE("a transformer's entry means its layers, both halves of each", "[memory]") {
     const Model whole = written("  - {name: t, kind: transformer, repeat: 3, width: 12, heads: 4, hidden: 20}\n");
     std::string halves;
     for (const char* number : {"1", "2", "3"}) {
@@ -235,7 +235,7 @@ TEST_CASE("a transformer's entry means its layers, both halves of each") {
     CHECK(written("  - {name: t, kind: transformer, width: 12, heads: 4, hidden: 20}\n").layers.size() == 2);
 }
 
-TEST_CASE("keys of a file reach the layers' shapes") {
+TEST_CASE("keys of a file reach the layers' shapes", "[memory]") {
     const Model model = written(
         "  - {name: e, kind: embedding, vocabulary: 50, width: 12, learned_positions: false, segments: 3, norm: true}\n"
         "  - {name: a, kind: attention, positions: 4, width: 12, heads: 3}\n"
@@ -270,7 +270,7 @@ TEST_CASE("keys of a file reach the layers' shapes") {
     CHECK(head.norm == Norm::layer);
 }
 
-TEST_CASE("without a sequence a dense layer has one position, and a transformer states its own") {
+TEST_CASE("without a sequence a dense layer has one position, and a transformer states its own", "[memory]") {
     const std::string image = "input: [3, 8, 8]\n";
     const Model model = written(
         "  - {name: a, kind: attention, positions: 4, width: 12, heads: 3}\n"
@@ -289,7 +289,7 @@ TEST_CASE("without a sequence a dense layer has one position, and a transformer 
                    "a feed-forward layer needs 'positions'"));
 }
 
-TEST_CASE("invalid transformers are refused") {
+TEST_CASE("invalid transformers are refused", "[memory]") {
     CHECK(contains(refusal("  - {name: a, kind: attention, width: 12, heads: 5}\n"),
                    "a width of 12 does not divide into 5 heads"));
     CHECK(contains(refusal("  - {name: t, kind: transformer, width: 12, heads: 24, hidden: 9}\n"),
@@ -316,14 +316,14 @@ TEST_CASE("invalid transformers are refused") {
     CHECK(contains(refusal("  - {name: d, kind: dense, inputs: 1, outputs: 1}\n", "sequence: 0\n"), "sequence"));
 }
 
-TEST_CASE("an error is reported once, though several kinds have the key") {
+TEST_CASE("an error is reported once, though several kinds have the key", "[memory]") {
     const std::string text = refusal("  - {name: d, kind: custom, parameters: 1, macs: 1, positions: 3}\n");
     const std::string part = "a custom layer has no 'positions'";
     REQUIRE(contains(text, part));
     CHECK(text.find(part) == text.rfind(part));
 }
 
-TEST_CASE("a tied layer needs the table that it shares") {
+TEST_CASE("a tied layer needs the table that it shares", "[memory]") {
     const std::string table = "  - {name: e, kind: embedding, vocabulary: 50, width: 12}\n";
     const std::string head = "  - {name: h, kind: dense, inputs: 12, outputs: 50, tied: true}\n";
     CHECK(refusal(table + head) == "");
@@ -335,7 +335,7 @@ TEST_CASE("a tied layer needs the table that it shares") {
                    "no embedding above has a table of 50 × 11"));
 }
 
-TEST_CASE("absurd transformers are refused and do not overflow") {
+TEST_CASE("absurd transformers are refused and do not overflow", "[memory]") {
     const std::string most = "16777216";
     CHECK(contains(refusal("  - {name: a, kind: attention, positions: " + most + ", width: " + most + ", heads: 1}\n"),
                    "multiply-accumulates are too many"));
@@ -356,7 +356,7 @@ TEST_CASE("absurd transformers are refused and do not overflow") {
     CHECK(contains(refusal(many), "more than 100000 layers"));
 }
 
-TEST_CASE("the multiply-accumulates of long sequences are counted exactly") {
+TEST_CASE("the multiply-accumulates of long sequences are counted exactly", "[memory]") {
     // 64-bit integers end at 9.2e18, and doubles have gaps above 9e15.
     const std::string layer = "kind: transformer, gated: true, norm: rms, bias: false, rotary: true, dropout: false";
     const auto dense = [&](std::int64_t tokens) {
@@ -386,7 +386,7 @@ TEST_CASE("the multiply-accumulates of long sequences are counted exactly") {
     CHECK(llama.macs() == 131072 * 126 * (weights + 2 * 131072 * std::int64_t{16384}));
 }
 
-TEST_CASE("layers of several parts are refused where their sum would overflow") {
+TEST_CASE("layers of several parts are refused where their sum would overflow", "[memory]") {
     // 2·s²·h of the scores and 2·s·h·f of the other half are 2^62 each, and together with 4·s·h² more than 2^63.
     const std::string sample = "sequence: 16777216\n";
     const std::string block = "kind: transformer, width: 8192, heads: 1, hidden: 16777216";
@@ -400,7 +400,7 @@ TEST_CASE("layers of several parts are refused where their sum would overflow") 
                    "1.38e+19 multiply-accumulates are too many"));
 }
 
-TEST_CASE("transformers are split inside, and a head by its words") {
+TEST_CASE("transformers are split inside, and a head by its words", "[memory]") {
     const Model model = shipped_model("gpt-2-xl");
     CHECK(split_of(model.layers.front()) == Split::inside);
     CHECK(parts_of(model.layers.front()) == 50257);

@@ -43,7 +43,7 @@ struct Published {
 
 }  // namespace
 
-TEST_CASE("shipped workloads have the published parameters and multiply-accumulates") {
+TEST_CASE("shipped workloads have the published parameters and multiply-accumulates", "[memory]") {
     // Parameters:
     // - torchvision, meta["num_params"] of AlexNet_Weights 61100840, VGG16_Weights 138357544,
     //   ResNet50_Weights 25557032, ResNet101_Weights 44549160, ResNet152_Weights 60192808 and
@@ -88,12 +88,12 @@ TEST_CASE("shipped workloads have the published parameters and multiply-accumula
     }
 }
 
-TEST_CASE("shipped workloads read one image") {
+TEST_CASE("shipped workloads read one image", "[memory]") {
     CHECK(shipped_model("resnet-50").sample_elements == 3 * 224 * 224);
     CHECK(shipped_model("inception-v3").sample_elements == 3 * 299 * 299);
 }
 
-TEST_CASE("a convolution has the expected counts") {
+TEST_CASE("a convolution has the expected counts", "[memory]") {
     Convolution conv;
     conv.channels = 3;
     conv.height = 227;
@@ -154,7 +154,7 @@ TEST_CASE("a convolution has the expected counts") {
     }
 }
 
-TEST_CASE("a dense layer has the expected counts") {
+TEST_CASE("a dense layer has the expected counts", "[memory]") {
     const Layer layer = dense("fc", 2048, 1000, true);
     CHECK(layer.parameters == 2'049'000);
     CHECK(layer.macs == 2'048'000);
@@ -163,7 +163,7 @@ TEST_CASE("a dense layer has the expected counts") {
     CHECK(dense("fc", 2048, 1000, false).parameters == 2'048'000);
 }
 
-TEST_CASE("a custom layer has the given counts") {
+TEST_CASE("a custom layer has the given counts", "[memory]") {
     const Model model =
         written("  - {name: attention, kind: custom, parameters: 12, macs: 34, inputs: 5, activations: 6}\n");
     REQUIRE(model.layers.size() == 1);
@@ -175,13 +175,13 @@ TEST_CASE("a custom layer has the given counts") {
     CHECK(model.sample_elements == 3 * 8 * 8);
 }
 
-TEST_CASE("gradients have the size of an element") {
+TEST_CASE("gradients have the size of an element", "[memory]") {
     const Model half = written("  - {name: a, kind: custom, parameters: 3, macs: 1}\nelement_size: 2 B\n");
     CHECK(half.gradient_bytes() == 6);
     CHECK(gradient_bytes(half, half.layers[0]) == 6);
 }
 
-TEST_CASE("invalid layers are refused") {
+TEST_CASE("invalid layers are refused", "[memory]") {
     const std::string conv = "  - {name: c, kind: convolution, input: [3, 8, 8], filters: 4, kernel: ";
     CHECK(contains(refusal(conv + "9}\n"), "does not fit"));
     CHECK(contains(refusal(conv + "3, groups: 2}\n"), "3 channels cannot be divided into 2 groups"));
@@ -197,7 +197,7 @@ TEST_CASE("invalid layers are refused") {
     CHECK(contains(refusal("  []\n"), "layers"));
 }
 
-TEST_CASE("absurd sizes are refused and do not overflow") {
+TEST_CASE("absurd sizes are refused and do not overflow", "[memory]") {
     CHECK(refusal("  - {name: c, kind: convolution, input: [9223372036854775807, 8, 8], filters: 4, kernel: 3}\n") !=
           "");
     CHECK(refusal("  - {name: c, kind: convolution, input: [16777216, 16777216, 16777216], filters: 16777216, kernel: "
@@ -208,7 +208,7 @@ TEST_CASE("absurd sizes are refused and do not overflow") {
                    "too many"));
 }
 
-TEST_CASE("a file whose layers do not add up to its published totals is refused") {
+TEST_CASE("a file whose layers do not add up to its published totals is refused", "[memory]") {
     const std::string layers = "  - {name: a, kind: dense, inputs: 2, outputs: 3}\n";
     CHECK(refusal(layers + "published: {parameters: 6, macs: 6, source: here}\n") == "");
     CHECK(contains(refusal(layers + "published: {parameters: 7, source: here}\n"),
