@@ -209,7 +209,9 @@ std::string ColumnNames::literal(const Token& token, Values values) const {
     using Kind = Token::Kind;
     const bool quoted = token.kind == Kind::text || token.kind == Kind::quoted_name;
     std::string text = quoted ? unquoted(token.text) : token.text;
-    if (token.kind == Kind::quoted_name && (values != Values::texts || named(text) != nullptr)) return token.text;
+    // What looks like a name is one, and perhaps misspelt.
+    const bool may_be_name = text.empty() || (is_letter(text.front()) && !is_constant(text)) || named(text) != nullptr;
+    if (token.kind == Kind::quoted_name && (values != Values::texts || may_be_name)) return token.text;
     if (values == Values::texts) return sql_text(text);
     if (token.kind == Kind::text) return number_of(text) ? "quantity(" + token.text + ")" : token.text;
     // SQLite reads `true` as 1 and `0x10` as 16, but settings are what is written.

@@ -23,7 +23,7 @@ public:
     /// Returns `expression` as SQL: columns in double quotes, and texts that are numbers or quantities as arguments of
     /// quantity(). A name is a run of letters, digits and `_.-` that begins with a letter or `_`; parts of it may be in
     /// double quotes. What is compared with a column of texts is a text as it is written, also `1e5`, `true` and
-    /// `"1e5"`; with a setting, `true` and `0x10` are texts. Throws SqlError at unclosed quotes.
+    /// `"1e5"`, which can be no name; with a setting, `true` and `0x10` are texts. Throws SqlError at unclosed quotes.
     std::string quoted(const std::string& expression) const;
     /// Returns how the values of the column that `name` means are compared; `numbers` if it is none.
     Values values(const std::string& name) const;
