@@ -82,7 +82,7 @@ void Simulator::serve() {
     for (const Ended& ended : all) {
         Simulation& one = *running_.extract(ended.id).mapped();
         if (!ended.done) {
-            one.failure = fmt::format("{}: {}", one.question.name, ended.text);
+            one.failure = ended.text;
             continue;
         }
         one.answer = std::strtod(ended.text.c_str(), nullptr);
@@ -115,7 +115,8 @@ std::vector<Simulator::Simulation*> Simulator::ended(const std::vector<RowRun>& 
 std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
     std::vector<double> answers;
     for (const Simulation* const one : ended(questions, false)) {
-        if (one->failure) throw ReplayError(*one->failure);
+        // Several rows may share the simulation.
+        if (one->failure) throw ReplayError(fmt::format("{}: {}", questions[answers.size()].name, *one->failure));
         answers.push_back(*one->answer);
     }
     return answers;
@@ -124,7 +125,8 @@ std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
 std::vector<Answer> Simulator::all_answers(const std::vector<RowRun>& questions) {
     std::vector<Answer> answers;
     for (const Simulation* const one : ended(questions, true))
-        answers.push_back({one->answer, one->failure.value_or("")});
+        answers.push_back(
+            {one->answer, one->failure ? fmt::format("{}: {}", questions[answers.size()].name, *one->failure) : ""});
     return answers;
 }
 

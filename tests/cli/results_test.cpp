@@ -161,7 +161,8 @@ TEST_CASE("results: names of variants are texts, whatever they look like", "[mem
         CAPTURE(condition, outcome.err);
         REQUIRE(outcome.status == 0);
         std::vector<std::string> variants;
-        for (const json& point : json::parse(outcome.out)["points"]) variants.push_back(point["variant"]);
+        const json report = json::parse(outcome.out);
+        for (const json& point : report["points"]) variants.push_back(point["variant"]);
         return variants;
     };
     using Names = std::vector<std::string>;
