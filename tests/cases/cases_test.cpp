@@ -304,7 +304,7 @@ struct Registration {
 #else
             auto* const invoker = new FileOfCases(file);  // the registry owns it
 #endif
-            Catch::AutoReg(std::move(invoker), CATCH_INTERNAL_LINEINFO, "", Catch::NameAndTags{name});
+            Catch::AutoReg(std::move(invoker), CATCH_INTERNAL_LINEINFO, "", Catch::NameAndTags(name, "[memory]"));
         }
     }
 } const registration;
