@@ -16,15 +16,16 @@ namespace syncline::cli {
 namespace {
 
 planning::Found found_for(const config::Variant& variant, const PlanSearch& how) {
-    const std::string step = variant.name + ": plans";
-    ProgressLine progress(step);
-    bool simulating = false;
+    ProgressLine progress(variant.name + ": plans considered", ProgressLine::Elsewhere::lines);
+    using Step = planning::Search::Step;
+    Step last = Step::considering;
     planning::Search search{.jobs = how.jobs, .memory_bytes = usable_memory_bytes()};
     if (!how.simulates) search.simulated = 0;
-    search.watch = [&](std::size_t plans, bool simulated) {
-        if (simulated && !simulating) progress.begin(variant.name + ": simulating plans");
-        simulating = simulated;
-        progress.count(plans);
+    search.watch = [&](Step step, std::uint64_t done, std::uint64_t total) {
+        if (step != last)
+            progress.begin(variant.name + (step == Step::simulating ? ": simulated plans" : ": plans for remedies"));
+        last = step;
+        progress.count(done, total);
     };
     return planning::search(variant.cluster, variant.model, variant.plan, variant.open, search);
 }
@@ -51,7 +52,7 @@ config::Scenario with_plans(const std::function<config::Scenario(const Plans&)>&
         if (found.plans.empty())
             without.push_back({variant.training,
                                fmt::format("variant '{}': none of {} plans of `parallelism: auto` fits", variant.name,
-                                           found.considered),
+                                           found.considered.choices),
                                "see the remedies above"});
         else
             plans[variant.name] = settings_of(found.plans.front());

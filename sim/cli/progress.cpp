@@ -50,11 +50,13 @@ Shared& shared() {
 
 /// The line that the timer draws.
 struct Line {
-    bool terminal = true;
     std::array<char, 200> step{};
     Clock::time_point start;
     std::size_t width = 0;
+    bool terminal = true;
     std::atomic<std::uint64_t> simulations = 0;
+    std::atomic<std::uint64_t> done = 0, total = 0;  ///< of the step; total: 0 if unknown
+    std::atomic<double> step_s = 0;                  ///< its begin, since the program's start
     std::atomic<bool> drawn = false;
 };
 Line current_line;
@@ -76,6 +78,12 @@ void draw(int) {
                              step, 100 * messages / expected, messages, expected,
                              (since_start_s() - shared().first_s) * (expected - messages) / since_first)
                 .size;
+    else if (const std::uint64_t total = current_line.total, done = current_line.done; done > 0 && done <= total)
+        length =
+            fmt::format_to_n(
+                text.data(), text.size(), "{}: {} of {}, {:.0f} s, about {:.0f} s left", step, done, total, elapsed_s,
+                (since_start_s() - current_line.step_s) * static_cast<double>(total - done) / static_cast<double>(done))
+                .size;
     else if (simulations > 0)
         length =
             fmt::format_to_n(text.data(), text.size(), "{}: {} simulations, {:.0f} s", step, simulations, elapsed_s)
@@ -89,15 +97,15 @@ void draw(int) {
                                             : fmt::format_to_n(whole.data(), whole.size(), "{}\n", shown);
     [[maybe_unused]] const auto written =
         write(STDERR_FILENO, whole.data(), static_cast<std::size_t>(last.out - whole.data()));
-    current_line.drawn = true;
+    current_line.drawn = current_line.terminal;
     errno = before;
 }
 
-/// Draws a line from the first second on, or lines every ten seconds.
+/// Draws a line from the first second on; a new one every ten seconds if it is no terminal's.
 void set_timer(bool on) {
-    constexpr timeval never{0, 0}, second{1, 0}, fifth{0, 200'000}, ten_seconds{10, 0};
-    const itimerval in_place{fifth, second}, lines{ten_seconds, ten_seconds}, off{never, never};
-    const itimerval timer = !on ? off : current_line.terminal ? in_place : lines;
+    constexpr timeval never{0, 0}, soon{1, 0}, fluent{0, 200'000}, seldom{10, 0};
+    itimerval timer{never, never};
+    if (on) timer = current_line.terminal ? itimerval{fluent, soon} : itimerval{seldom, seldom};
     setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
@@ -106,32 +114,35 @@ void set_timer(bool on) {
 ProgressLine::ProgressLine(const std::string& step, bool timing, Elsewhere elsewhere)
     : step_(step),
       terminal_(isatty(STDERR_FILENO) == 1),
-      drawn_(terminal_ || elsewhere == Elsewhere::lines),
+      shown_(terminal_ || elsewhere == Elsewhere::lines),
       timing_(timing) {
     shared();
-    if (!drawn_) return;
+    if (!shown_) return;
     struct sigaction action {};
     action.sa_handler = draw;
     action.sa_flags = SA_RESTART;
     sigaction(SIGALRM, &action, nullptr);
     current_line.start = Clock::now();
     current_line.terminal = terminal_;
-    current_line.width = terminal_ ? width_of(STDERR_FILENO) - 1 : current_line.step.size();
+    constexpr std::size_t wide = 300;
+    current_line.width = terminal_ ? width_of(STDERR_FILENO) - 1 : wide;
     begin(step);
     set_timer(true);
 }
 
 ProgressLine::~ProgressLine() {
     shared().messages = shared().expected = 0;
-    if (!drawn_) return;
+    if (!shown_) return;
     set_timer(false);
-    current_line.simulations = 0;
-    if (current_line.drawn.exchange(false) && terminal_) redraw("");
+    current_line.simulations = current_line.done = current_line.total = 0;
+    if (current_line.drawn.exchange(false)) redraw("");
 }
 
 void ProgressLine::begin(const std::string& step) {
     step_ = step;
-    if (!drawn_) return;
+    if (!shown_) return;
+    current_line.done = current_line.total = 0;
+    current_line.step_s = since_start_s();
     const std::string shown = text::broken(printable(step), current_line.width / 2).front();
     sigset_t alarm, before;
     sigemptyset(&alarm);
@@ -144,6 +155,11 @@ void ProgressLine::begin(const std::string& step) {
 
 void ProgressLine::count(std::size_t simulations) {
     current_line.simulations = simulations;
+}
+
+void ProgressLine::count(std::uint64_t done, std::uint64_t total) {
+    current_line.done = done;
+    current_line.total = total;
 }
 
 Watch ProgressLine::watch() {

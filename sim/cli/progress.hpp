@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "sim/analysis/experiment.hpp"
@@ -15,10 +16,12 @@ namespace syncline::cli {
 /// A timer draws the line, so that steps that report nothing have one, too. Only one line may exist at a time.
 class ProgressLine {
 public:
+    /// What is shown if standard error is no terminal.
     enum class Elsewhere { nothing, lines };
 
     /// With `timing`, the first message is reported as by say_timing().
     explicit ProgressLine(const std::string& step, bool timing = false, Elsewhere elsewhere = Elsewhere::nothing);
+    ProgressLine(const std::string& step, Elsewhere elsewhere) : ProgressLine(step, false, elsewhere) {}
     /// Erases the line.
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
@@ -28,6 +31,8 @@ public:
     void begin(const std::string& step);
     /// Shows the number of finished simulations, whose total is unknown.
     void count(std::size_t simulations);
+    /// Shows how much of the step is done, of how much at the most, and the time that remains.
+    void count(std::uint64_t done, std::uint64_t total);
 
     /// Returns the callback for simulate(); empty if there is nothing to show, which saves counting messages.
     /// The line must outlive it.
@@ -36,7 +41,7 @@ public:
 private:
     std::string step_;
     bool terminal_;
-    bool drawn_;  ///< on a terminal, or elsewhere as lines
+    bool shown_;
     bool timing_;
 };
 

@@ -85,8 +85,9 @@ config::Scenario load(const RunOptions& options) {
 void run_dry(const config::Scenario& scenario, const RunOptions& options) {
     DryRunReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
-        report.results.push_back(variant.collective ? dry_run(variant.cluster, *variant.collective)
-                                                    : dry_run(variant.lowered()));
+        report.results.push_back(shown_as("estimating " + variant.name, [&] {
+            return variant.collective ? dry_run(variant.cluster, *variant.collective) : dry_run(variant.lowered());
+        }));
         report.results.back().variant = variant.name;
     }
     announce_work(report);

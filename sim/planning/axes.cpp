@@ -205,17 +205,21 @@ Axis recomputation() {
             true};
 }
 
-void extend(const Space& space, const Plan& plan, Choice& choice,
-            const std::function<void(const Choice&, const Plan&)>& visit) {
+/// Visits the choices that begin with `choice`, until `visit` returns false. Returns what it returned last.
+bool extend(const Space& space, const Plan& plan, Choice& choice,
+            const std::function<bool(const Choice&, const Plan&)>& visit) {
     if (choice.size() == axes().size()) return visit(choice, plan);
     const Axis& axis = axes()[choice.size()];
+    bool goes_on = true;
     for (const std::int64_t value : axis.values(space, plan)) {
         Plan next = plan;
         axis.apply(next, value);
         choice.push_back(value);
-        extend(space, next, choice, visit);
+        goes_on = extend(space, next, choice, visit);
         choice.pop_back();
+        if (!goes_on) break;
     }
+    return goes_on;
 }
 
 }  // namespace
@@ -228,7 +232,27 @@ const std::vector<Axis>& axes() {
 
 void each_choice(const Space& space, const Plan& base, const std::function<void(const Choice&, const Plan&)>& visit) {
     Choice choice;
-    extend(space, base, choice, visit);
+    extend(space, base, choice, [&](const Choice& made, const Plan& plan) {
+        visit(made, plan);
+        return true;
+    });
+}
+
+std::uint64_t count_choices(const Space& space, const Plan& base, std::uint64_t most) {
+    Choice choice;
+    std::uint64_t count = 0;
+    extend(space, base, choice, [&](const Choice&, const Plan&) { return ++count < most; });
+    return count;
+}
+
+Choice choose(const Space& space, Plan base,
+              const std::function<std::int64_t(std::size_t axis, const std::vector<std::int64_t>& values)>& pick) {
+    Choice choice;
+    for (const Axis& axis : axes()) {
+        choice.push_back(pick(choice.size(), axis.values(space, base)));
+        axis.apply(base, choice.back());
+    }
+    return choice;
 }
 
 Plan plan_of(const Choice& choice, Plan base) {

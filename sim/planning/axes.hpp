@@ -45,6 +45,14 @@ using Choice = std::vector<std::int64_t>;
 /// Calls `visit` for every choice, in the order of the axes and their values, with the plan that it makes of `base`.
 void each_choice(const Space& space, const Plan& base, const std::function<void(const Choice&, const Plan&)>& visit);
 
+/// Returns the number of choices, counted up to `most`.
+std::uint64_t count_choices(const Space& space, const Plan& base, std::uint64_t most);
+
+/// Returns the choice whose value of each axis is what `pick` returns, which is given the axis's number and the values
+/// to try beside those that are picked already.
+Choice choose(const Space& space, Plan base,
+              const std::function<std::int64_t(std::size_t axis, const std::vector<std::int64_t>& values)>& pick);
+
 /// Returns the plan that the choice makes of `base`.
 Plan plan_of(const Choice& choice, Plan base);
 

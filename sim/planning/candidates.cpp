@@ -1,8 +1,15 @@
 #include "sim/planning/candidates.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <queue>
+#include <random>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "sim/training/feasibility.hpp"
 
@@ -28,36 +35,143 @@ bool same_split(const Choice& a, const Choice& b) {
     return a.size() == b.size() && std::equal(a.begin(), a.end() - 1, b.begin());
 }
 
-}  // namespace
+class Candidates {
+public:
+    Candidates(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open, const Judge& fits,
+               const Judge& too_large, Reasons& skipped)
+        : cluster_(cluster),
+          model_(model),
+          base_(base),
+          open_(open),
+          fits_(fits),
+          too_large_(too_large),
+          skipped_(skipped),
+          space_{model, base.ranks, open.batch, cluster.node.devices, open.recomputation} {}
 
-std::int64_t each_candidate(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
-                            const std::function<void(const Candidate&)>& fits,
-                            const std::function<void(const Candidate&)>& too_large, Reasons& skipped) {
-    std::int64_t considered = 0;
-    Choice settled;      // the last choice that more recomputation does not make better ...
-    std::string reason;  // ... and why not
-    const Space space{model, base.ranks, open.batch, cluster.node.devices, open.recomputation};
-    each_choice(space, base, [&](const Choice& choice, const Plan& plan) {
-        ++considered;
-        if (same_split(choice, settled)) return skipped.add(reason, words_of(choice, base));
+    Considered look(const Effort& effort) {
+        const std::uint64_t plans = effort.plans(model_, base_.ranks);
+        const std::uint64_t choices = count_choices(space_, base_, std::max(plans + 1, Effort::most_counted));
+        if (choices <= plans)
+            each_choice(space_, base_, [&](const Choice& choice, const Plan& plan) {
+                look_at(choice, plan);
+                if (effort.watch) effort.watch(considered_, choices);
+            });
+        else
+            look_at_some(plans, effort.watch);
+        return {static_cast<std::int64_t>(considered_), static_cast<std::int64_t>(choices)};
+    }
+
+private:
+    /// A choice that was looked at. The least is the best.
+    struct Seen {
+        bool too_large = false;
+        double value = 0;
+        std::uint64_t order = 0;
+        Choice choice = {};
+        auto rank() const { return std::tie(too_large, value, order); }
+        bool operator>(const Seen& other) const { return rank() > other.rank(); }
+    };
+
+    std::optional<Seen> look_at(const Choice& choice, const Plan& plan) {
+        ++considered_;
+        if (same_split(choice, settled_)) {
+            skipped_.add(reason_, words_of(choice, base_));
+            return std::nullopt;
+        }
+        ++lowered_;
         std::shared_ptr<const Lowered> lowered;
-        const Complaints complaints = lower_or_complain(cluster, model, plan, open.batch, lowered);
+        const Complaints complaints = lower_or_complain(cluster_, model_, plan, open_.batch, lowered);
         if (!complaints.empty()) {
             const std::string& message = complaints.front().message;
             // More recomputation does not mend what is wrong with the rest of a plan.
             if (complaints.front().key != "recomputation") {
-                settled = choice;
-                reason = message;
+                settled_ = choice;
+                reason_ = message;
             }
-            return skipped.add(message, words_of(choice, base));
+            skipped_.add(message, words_of(choice, base_));
+            return std::nullopt;
         }
         const Candidate candidate{choice, *lowered, memory_of(*lowered)};
-        if (!candidate.memory.fits()) return too_large(candidate);
-        settled = choice;
-        reason = "fits with less recomputation";
-        fits(candidate);
-    });
-    return considered;
+        if (!candidate.memory.fits()) return Seen{true, too_large_(candidate), considered_, choice};
+        settled_ = choice;
+        reason_ = "fits with less recomputation";
+        return Seen{false, fits_(candidate), considered_, choice};
+    }
+
+    void look_at_some(std::uint64_t most, const Looking& watch) {
+        std::set<Choice> known;
+        std::priority_queue<Seen, std::vector<Seen>, std::greater<>> best;
+        const auto visit = [&](Choice choice) {
+            if (lowered_ >= most || !known.insert(choice).second) return false;
+            Plan plan = plan_of(choice, base_);
+            std::optional<Seen> found;
+            for (const std::int64_t again : axes().back().values(space_, plan)) {
+                choice.back() = again;
+                axes().back().apply(plan, again);
+                if (auto seen = look_at(choice, plan)) found = std::move(seen);
+            }
+            if (found) best.push(*std::move(found));
+            if (watch) watch(std::min(lowered_, most), most);
+            return true;
+        };
+        std::mt19937_64 random(1);
+        // Where nearly all is known, draws find little more.
+        for (std::uint64_t known_already = 0; lowered_ < most / 2 && known_already < most;) {
+            const auto draw = [&](std::size_t axis, const std::vector<std::int64_t>& values) {
+                return axis + 1 == axes().size() ? values.front() : values[random() % values.size()];
+            };
+            if (!visit(choose(space_, base_, draw))) ++known_already;
+        }
+        for (; !best.empty() && lowered_ < most; best.pop()) {
+            const Choice around = best.top().choice;
+            for (std::size_t axis = 0; axis + 1 < axes().size(); ++axis)
+                for (const std::int64_t value : beside(around, axis)) visit(neighbour(around, axis, value));
+        }
+    }
+
+    /// Returns the values of an axis beside the choice's values of those before it.
+    std::vector<std::int64_t> beside(const Choice& choice, std::size_t axis) const {
+        Plan plan = base_;
+        for (std::size_t i = 0; i < axis; ++i) axes()[i].apply(plan, choice[i]);
+        return axes()[axis].values(space_, plan);
+    }
+
+    /// Returns the choice with another value of an axis, the same of those before it, and of those after it the same or
+    /// else the next lower ones that are possible.
+    Choice neighbour(const Choice& choice, std::size_t changed, std::int64_t value) const {
+        return choose(space_, base_, [&](std::size_t axis, const std::vector<std::int64_t>& values) {
+            if (axis == changed) return value;
+            if (axis + 1 == axes().size()) return values.front();
+            std::int64_t nearest = values.front();
+            for (const std::int64_t one : values) {
+                if (one == choice[axis]) return one;
+                if (one < choice[axis]) nearest = std::max(nearest, one);
+            }
+            return nearest;
+        });
+    }
+
+    const Cluster& cluster_;
+    const Model& model_;
+    const Plan& base_;
+    const OpenPlan& open_;
+    const Judge &fits_, &too_large_;
+    Reasons& skipped_;
+    const Space space_;
+    std::uint64_t considered_ = 0, lowered_ = 0;
+    Choice settled_;      ///< the last choice that more recomputation does not make better ...
+    std::string reason_;  ///< ... and why not
+};
+
+}  // namespace
+
+std::uint64_t Effort::plans(const Model& model, std::int64_t ranks) const {
+    return std::max(fewest, most / (static_cast<std::uint64_t>(ranks) + model.layers.size()));
+}
+
+Considered each_candidate(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
+                          const Effort& effort, const Judge& fits, const Judge& too_large, Reasons& skipped) {
+    return Candidates(cluster, model, base, open, fits, too_large, skipped).look(effort);
 }
 
 }  // namespace syncline::planning

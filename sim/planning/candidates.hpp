@@ -1,12 +1,21 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
-#include "sim/planning/search.hpp"
+#include "sim/output/reasons.hpp"
+#include "sim/planning/axes.hpp"
 #include "sim/training/lowered.hpp"
+#include "sim/training/memory.hpp"
 #include "sim/training/open_plan.hpp"
 
+/// The plans that a search looks at: all, or with a bounded effort some.
+///
+/// Lowering a plan takes a time that grows with its ranks and layers. If the choices are more than the effort allows,
+/// half of it goes to choices that are drawn, each value of an axis as often as its neighbours, and the other half to
+/// the neighbours of the best so far: those that differ from it in the value of one axis. The draws are the same in
+/// every run, and the effort is counted, not timed, so that the result depends on the input alone.
 namespace syncline::planning {
 
 /// A choice that can be carried out, except perhaps for lack of memory.
@@ -16,11 +25,35 @@ struct Candidate {
     Memory memory;
 };
 
+/// Is given what a search has looked at so far, and how much it will be in the end, at the most.
+using Looking = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+struct Effort {
+    static constexpr std::uint64_t usual = 6'000'000;  ///< chosen: ten to thirty seconds of one core
+    static constexpr std::uint64_t fewest = 200;       ///< plans that are looked at in any case
+    static constexpr std::uint64_t most_counted = 200'000;
+
+    std::uint64_t most = usual;  ///< ranks and layers of all plans that are lowered, together
+    Looking watch = {};
+
+    /// Returns the number of plans of so many ranks and layers that may be lowered.
+    std::uint64_t plans(const Model& model, std::int64_t ranks) const;
+};
+
+struct Considered {
+    std::int64_t choices = 0;  ///< that were looked at
+    std::int64_t of = 0;       ///< all that there are, counted up to Effort::most_counted
+    bool all() const { return choices == of; }
+};
+
+/// What is done with a candidate. Returns what is to be small.
+using Judge = std::function<double(const Candidate&)>;
+
 /// Calls `fits` for each choice that is feasible and fits into memory, and `too_large` for those that only lack memory.
-/// Adds the reasons of the others to `skipped`. Returns the number of choices. A choice that fits is not tried with
-/// more recomputation, which only adds computation; one that is not feasible is not with more, either.
-std::int64_t each_candidate(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
-                            const std::function<void(const Candidate&)>& fits,
-                            const std::function<void(const Candidate&)>& too_large, Reasons& skipped);
+/// Adds the reasons of the others to `skipped`. A choice that fits is not tried with more recomputation, which only
+/// adds computation; one that is not feasible is not with more, either. With a bounded effort the best are those that
+/// fit with the least of what `fits` returns, then those with the least of what `too_large` returns.
+Considered each_candidate(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
+                          const Effort& effort, const Judge& fits, const Judge& too_large, Reasons& skipped);
 
 }  // namespace syncline::planning

@@ -14,23 +14,24 @@ namespace {
 
 /// Returns the plan with the least memory among those that fit on `ranks` ranks.
 std::optional<Closest> least_on(const Cluster& cluster, const Model& model, Plan base, const OpenPlan& open,
-                                std::int64_t ranks) {
+                                const Effort& effort, std::int64_t ranks) {
     base.ranks = ranks;
     std::optional<Closest> least;
     Reasons skipped;
     const auto keep = [&](const Candidate& candidate) {
         if (!least || candidate.memory.total_bytes() < least->memory.total_bytes())
             least = {candidate.choice, candidate.memory};
+        return candidate.memory.total_bytes();
     };
-    each_candidate(
-        cluster, model, base, open, keep, [](const Candidate&) {}, skipped);
+    const auto needs = [](const Candidate& candidate) { return candidate.memory.total_bytes(); };
+    each_candidate(cluster, model, base, open, effort, keep, needs, skipped);
     return least;
 }
 
 }  // namespace
 
 std::vector<std::string> remedies(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
-                                  const Closest& closest) {
+                                  const Effort& effort, const Closest& closest) {
     const std::string needed = format_quantity(closest.memory.total_bytes(), Dimension::bytes);
     std::vector<std::string> result{fmt::format("the plan that needs the least memory, {}, {}",
                                                 words_of(closest.choice, base),
@@ -38,7 +39,7 @@ std::vector<std::string> remedies(const Cluster& cluster, const Model& model, co
     if (base.recomputation != Recomputation::full && !open.recomputation) {
         Plan again = base;
         again.recomputation = Recomputation::full;
-        if (const auto fitting = least_on(cluster, model, again, open, base.ranks))
+        if (const auto fitting = least_on(cluster, model, again, open, effort, base.ranks))
             result.push_back(fmt::format("with `recomputation: full`, `parallelism: {}` would need {}",
                                          text_of(fitting->choice, again),
                                          format_quantity(fitting->memory.total_bytes(), Dimension::bytes)));
@@ -46,7 +47,7 @@ std::vector<std::string> remedies(const Cluster& cluster, const Model& model, co
     if (base.offload == Offload::none && gives_host_bandwidths(cluster)) {
         Plan offloaded = base;
         offloaded.offload = Offload::optimizer;
-        if (const auto fitting = least_on(cluster, model, offloaded, open, base.ranks))
+        if (const auto fitting = least_on(cluster, model, offloaded, open, effort, base.ranks))
             result.push_back(fmt::format("with `offload: optimizer`, {} would need {}, and {} in the host's memory",
                                          words_of(fitting->choice, offloaded),
                                          format_quantity(fitting->memory.total_bytes(), Dimension::bytes),
@@ -56,7 +57,7 @@ std::vector<std::string> remedies(const Cluster& cluster, const Model& model, co
     for (std::int64_t times = 2; times <= most_times; times *= 2) {
         Plan more = base;
         more.ranks = times * base.ranks;
-        const auto fitting = least_on(cluster, model, more, open, more.ranks);
+        const auto fitting = least_on(cluster, model, more, open, effort, more.ranks);
         if (!fitting) continue;
         result.push_back(fmt::format("with {} ranks, {} would need {}", more.ranks, words_of(fitting->choice, more),
                                      format_quantity(fitting->memory.total_bytes(), Dimension::bytes)));

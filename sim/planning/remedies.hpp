@@ -13,10 +13,10 @@ struct Closest {
     Memory memory;
 };
 
-/// Returns what would make some plan fit, the cheapest first: nothing but another plan needs `closest`; full
-/// recomputation, and offload where the cluster has its figures, if a plan then fits; more ranks, if a plan of the same
-/// batch then fits; a device with more memory.
+/// `effort` is that of each of the searches for it. Returns what would make some plan fit, the cheapest first: nothing
+/// but another plan needs `closest`; full recomputation, and offload where the cluster has its figures, if a plan then
+/// fits; more ranks, if a plan of the same batch then fits; a device with more memory.
 std::vector<std::string> remedies(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
-                                  const Closest& closest);
+                                  const Effort& effort, const Closest& closest);
 
 }  // namespace syncline::planning

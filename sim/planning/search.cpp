@@ -69,7 +69,7 @@ public:
                     throw ReplayError(
                         fmt::format("{} cannot be simulated: {}", words_of(plan.choice, base_), ended.text));
                 plan.simulated_s = std::strtod(ended.text.c_str(), nullptr);
-                if (how_.watch) how_.watch(++done_, true);
+                if (how_.watch) how_.watch(Search::Step::simulating, ++done_, how_.simulated);
             }
         }
     }
@@ -139,7 +139,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
         found.plans.push_back({candidate.choice, text_of(candidate.choice, base),
                                recomputation_of(candidate.choice, base), expected.time_s, expected.least_s,
                                std::nullopt, candidate.memory});
-        if (how.watch) how.watch(found.plans.size(), false);
+        return expected.time_s;
     };
     const auto too_large = [&](const Candidate& candidate) {
         const std::string device = format_quantity(*candidate.memory.device_bytes, Dimension::bytes);
@@ -148,9 +148,18 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
                           words_of(candidate.choice, base));
         if (!closest || candidate.memory.total_bytes() < closest->memory.total_bytes())
             closest = {candidate.choice, candidate.memory};
+        return candidate.memory.total_bytes();
     };
-    found.considered = each_candidate(cluster, model, base, open, fits, too_large, found.skipped);
-    if (found.plans.empty() && closest) found.remedies = remedies(wanted, model, base, open, *closest);
+    const auto effort = [&](Search::Step step) {
+        Effort its{.most = how.effort};
+        if (how.watch)
+            its.watch = [&how, step](std::uint64_t done, std::uint64_t total) { how.watch(step, done, total); };
+        return its;
+    };
+    found.considered =
+        each_candidate(cluster, model, base, open, effort(Search::Step::considering), fits, too_large, found.skipped);
+    if (found.plans.empty() && closest)
+        found.remedies = remedies(wanted, model, base, open, effort(Search::Step::seeking_remedies), *closest);
 
     std::stable_sort(found.plans.begin(), found.plans.end(),
                      [](const FoundPlan& a, const FoundPlan& b) { return a.estimated_s < b.estimated_s; });
@@ -182,9 +191,9 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
         found.simulated += round.size();
         for (const FoundPlan* plan : round) horizon.add(*plan);
     }
-    found.proven =
-        found.simulated > 0 && std::none_of(found.plans.begin(), found.plans.end(),
-                                            [&](const FoundPlan& plan) { return horizon.may_be_better(plan); });
+    found.proven = found.simulated > 0 && found.considered.all() &&
+                   std::none_of(found.plans.begin(), found.plans.end(),
+                                [&](const FoundPlan& plan) { return horizon.may_be_better(plan); });
     const auto passed = std::find_if(found.plans.begin(), found.plans.end(),
                                      [](const FoundPlan& plan) { return !plan.passed_over.empty(); });
     if (found.simulated > 0 && passed != found.plans.end() && horizon.ratio * passed->estimated_s < horizon.best_s)

@@ -8,36 +8,40 @@
 #include <vector>
 
 #include "sim/output/reasons.hpp"
-#include "sim/planning/axes.hpp"
+#include "sim/planning/candidates.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/training/memory.hpp"
 #include "sim/training/open_plan.hpp"
 
 /// Search of the plan with the shortest iteration: `parallelism: auto`.
 ///
-/// Every choice of axes.hpp is considered. Those that are not feasible, or that do not fit into the devices' memory,
-/// are skipped and counted. The others are ordered by their estimated times (forecast.hpp), and the best of them are
-/// simulated, folded where possible and for two iterations unless there is noise, in rounds of Search::round. A plan is
-/// left out if its lower bound is not below the best simulated time, or if its estimate would have to be wrong by
-/// Search::margin more than the worst one so far: if (1 - margin)·r·estimate is not below the best, where r is the
-/// smallest ratio of a simulated to an estimated time. The shortest simulated iteration wins, and of several the one
-/// estimated shorter, then the one considered earlier. The result does not depend on the number of processes.
+/// The choices of axes.hpp are considered: every one, unless they are too many for Search::effort (candidates.hpp).
+/// Those that are not feasible, or that do not fit into the devices' memory, are skipped and counted. The others are
+/// ordered by their estimated times (forecast.hpp), and the best of them are simulated, folded where possible and for
+/// two iterations unless there is noise, in rounds of Search::round. A plan is left out if its lower bound is not below
+/// the best simulated time, or if its estimate would have to be wrong by Search::margin more than the worst one so far:
+/// if (1 - margin)·r·estimate is not below the best, where r is the smallest ratio of a simulated to an estimated time.
+/// The shortest simulated iteration wins, and of several the one estimated shorter, then the one considered earlier.
+/// The result does not depend on the number of processes.
 ///
 /// A plan is passed over if its simulation is too large: if it and the plan's own run, with its fidelity and number of
 /// iterations, together are estimated (analysis/estimate.hpp) to take longer than what is left of Search::budget_s, or
 /// if one of them needs more memory than there is. Its estimate does not win against a simulated plan. If all are
 /// passed over, the shortest estimate of a plan whose own run fits into memory wins.
 ///
-/// If the bounds alone leave no plan, the answer is proven. Otherwise a plan whose estimate is much too long may be
-/// better.
+/// If the bounds alone leave no plan, and every choice was considered, the answer is proven. Otherwise a plan whose
+/// estimate is much too long may be better.
 namespace syncline::planning {
 
 struct Search {
     std::size_t jobs = 1;        ///< number of parallel simulations
     std::size_t simulated = 24;  ///< maximum number of simulated plans; 0: the estimates decide
     double budget_s = 180;       ///< maximum time of all simulations together on one core, as it is estimated
-    double memory_bytes = std::numeric_limits<double>::infinity();      ///< of the machine
-    std::function<void(std::size_t plans, bool simulated)> watch = {};  ///< called with the number of plans so far
+    double memory_bytes = std::numeric_limits<double>::infinity();  ///< of the machine
+    std::uint64_t effort = Effort::usual;  ///< see Effort::most; of the search, and of that for each remedy
+    /// Called with the step, and the number of plans so far and in the end, at the most.
+    enum class Step { considering, simulating, seeking_remedies };
+    std::function<void(Step step, std::uint64_t done, std::uint64_t total)> watch = {};
 
     static constexpr std::size_t round = 4;
     static constexpr double margin = 0.1;                 // chosen: see tests/replay/plan_search_test.cpp
@@ -56,7 +60,7 @@ struct FoundPlan {
 };
 
 struct Found {
-    std::int64_t considered = 0;
+    Considered considered;
     Reasons skipped;
     std::vector<FoundPlan> plans;  ///< all that fit: the simulated ones by their times, then the others by estimates
     std::size_t simulated = 0;

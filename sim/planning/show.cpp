@@ -16,6 +16,13 @@ std::ptrdiff_t shown(const Found& found) {
     return static_cast<std::ptrdiff_t>(std::min(listed, found.plans.size()));
 }
 
+/// Returns the number of plans that were considered: "76360 plans", "4100 of more than 200000 plans".
+std::string plans(const Considered& considered) {
+    if (considered.all()) return fmt::format("{} plans", considered.choices);
+    const bool more = considered.of >= static_cast<std::int64_t>(Effort::most_counted);
+    return fmt::format("{} of {}{} plans", considered.choices, more ? "more than " : "", considered.of);
+}
+
 /// Says how many plans were not simulated for their size, and whether one of them may be better.
 std::string passed_over(const Found& found) {
     std::string text = fmt::format("  passed over {}: too large to simulate", found.passed_over);
@@ -32,13 +39,16 @@ std::string passed_over(const Found& found) {
 }  // namespace
 
 std::string to_text(const std::string& variant, const Found& found) {
-    std::string text =
-        fmt::format("{}: `parallelism: auto` considered {} plans: {} skipped, {} estimated, {} simulated{}\n", variant,
-                    found.considered, found.skipped.total(), found.plans.size(), found.simulated,
-                    found.proven ? "; no other plan can be faster" : "");
+    std::string text = fmt::format("{}: `parallelism: auto` considered {}: {} skipped, {} estimated, {} simulated{}\n",
+                                   variant, plans(found.considered), found.skipped.total(), found.plans.size(),
+                                   found.simulated, found.proven ? "; no other plan can be faster" : "");
     for (const Reasons::Reason& reason : found.skipped.all())
         text += fmt::format("  skipped {}: {}{} ({})\n", reason.count, reason.varies ? "for example " : "",
                             reason.example, reason.of.front());
+    if (!found.considered.all())
+        text +=
+            "  not considered: the rest, since the work is bounded; half of these plans were drawn among all, the "
+            "others are near the best of them\n";
     for (const std::string& remedy : found.remedies) text += fmt::format("  {}\n", remedy);
     if (found.plans.empty()) return text;
     if (found.passed_over > 0) text += passed_over(found);

@@ -96,6 +96,15 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
     return buckets;
 }
 
+/// Returns the places of a stage's first group. All groups are of one size, and it represents them, wherever the others
+/// are.
+std::vector<Place> first_group(const Lowered& training, std::uint32_t stage, const Grouping& grouping) {
+    std::vector<Place> members;
+    for (std::uint32_t member = 0; member < grouping.size; ++member)
+        members.push_back(training.places[stage * training.arrangement.stage_ranks + grouping.index(0, member)]);
+    return members;
+}
+
 /// Chooses an exchange of `bytes_of(bucket)` for each bucket, in the groups of `grouping_of(bucket)`.
 template <class GroupingOf, class BytesOf>
 std::vector<Chosen> choose_by_bucket(const Lowered& training, const AlgorithmSpec& named,
@@ -103,13 +112,16 @@ std::vector<Chosen> choose_by_bucket(const Lowered& training, const AlgorithmSpe
                                      BytesOf bytes_of) {
     const Plan& plan = training.plan;
     std::vector<Chosen> all;
-    for (const auto& [first, end] : bucket_runs(training.buckets)) {
-        // All groups of a run have the same size. The first represents them, wherever the others are.
-        const auto groups = groups_of(training.buckets[first], grouping_of(training.buckets[first]), plan);
-        std::vector<Place> members;
-        for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
-        Chooser chooser(training.cluster, members, named, selection, plan.channels);
-        for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(bytes_of(training.buckets[b])));
+    std::map<std::pair<std::uint32_t, Grouping>, Chooser> choosers;
+    for (const Bucket& bucket : training.buckets) {
+        const std::pair among(bucket.stage, grouping_of(bucket));
+        auto found = choosers.find(among);
+        if (found == choosers.end())
+            found = choosers
+                        .try_emplace(among, training.cluster, first_group(training, bucket.stage, among.second), named,
+                                     selection, plan.channels)
+                        .first;
+        all.push_back(found->second.choose(bytes_of(bucket)));
     }
     return all;
 }
@@ -180,15 +192,9 @@ private:
     std::shared_ptr<const CollectiveAlgorithm> made(std::uint32_t stage, const Grouping& grouping,
                                                     const AlgorithmSpec& spec, std::uint64_t bytes) {
         std::unique_ptr<ChannelOrders>& orders = orders_[{stage, grouping}];
-        if (!orders) {
-            // All groups of a stage are of one size. The first represents them, wherever the others are.
-            std::vector<Place> members;
-            for (std::uint32_t member = 0; member < grouping.size; ++member)
-                members.push_back(
-                    training_.places[stage * training_.arrangement.stage_ranks + grouping.index(0, member)]);
-            orders = std::make_unique<ChannelOrders>(training_.cluster, members,
+        if (!orders)
+            orders = std::make_unique<ChannelOrders>(training_.cluster, first_group(training_, stage, grouping),
                                                      requested_channels(training_.cluster, training_.plan.channels));
-        }
         return orders->make(spec, bytes, fmt::format("{} {} {}", spec.operation, spec.name, spec.contributors));
     }
 

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
@@ -93,7 +94,24 @@ TEST_CASE("parallelism auto: where nothing fits, the error says what would", "[m
     CHECK(contains(none.err, "but the device has 1 MB"));
 }
 
-TEST_CASE("parallelism auto: it needs a batch and a verb that searches", "[memory]") {
+TEST_CASE("parallelism auto: a long search shows how far it is, and Ctrl-C ends it") {
+    const TempDir directory;
+    directory.write("experts.yaml",
+                    "platform: dgx-h100\nworkload: deepseek-v3\n"
+                    "training: {ranks: 2048, batch: 2048, optimizer: adam, precision: mixed, parallelism: auto}\n");
+    const Outcome outcome = run_program({.arguments = {"run", (directory / "experts.yaml").string(), "--dry-run"},
+                                         .signal = Signal{SIGINT, 3, To::group},
+                                         .err = Stderr::terminal});
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 130);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.after_signal_s < too_late_s);
+    CHECK(contains(outcome.err, "base: plans considered: "));
+    CHECK(contains(outcome.err, " of 276"));  // 6 million / (2048 ranks + layers)
+    CHECK(contains(outcome.err, "s left"));
+}
+
+TEST_CASE("parallelism auto: it needs a batch and a verb that searches") {
     const Text text;
     const Outcome without = text.run_with({"--set", "training.batch=~"});
     CHECK(without.status == 3);

@@ -170,7 +170,7 @@ void compare(const config::Variant& variant, std::int64_t experts = 1) {
         CHECK(found.plans.front().simulated_s.value() <= 1.02 * best_s);
         CHECK(found.plans.front().simulated_s.value() >= best_s * (1 - 1e-6));
         for (const FoundPlan& plan : found.plans) CHECK(plan.memory.total_bytes() <= limit_B);
-        CHECK(found.considered == found.skipped.total() + std::ssize(found.plans));
+        CHECK(found.considered.choices == found.skipped.total() + std::ssize(found.plans));
     }
 }
 
@@ -378,7 +378,68 @@ TEST_CASE("plan search: a plan that is too large to simulate gives way to one th
     CHECK(cost(some.plans.front()) < needs);
 }
 
-TEST_CASE("plan search: forecasts of plans without stages are their closed forms", "[memory]") {
+TEST_CASE("plan search: with a bounded effort some plans are considered, and the best of them is nearly the best") {
+    const config::Variant variant = world(16, "{topology: star, bandwidth: 40 Gbps, latency: 2 us}");
+    const Found all = search(variant.cluster, variant.model, variant.plan, variant.open, {.simulated = 0});
+    CHECK(all.considered.all());
+    // A plan costs its ranks and layers: enough for a quarter of the choices.
+    const auto each = static_cast<std::uint64_t>(16 + std::ssize(variant.model.layers));
+    const auto quarter = static_cast<std::uint64_t>(all.considered.choices / 4);
+    REQUIRE(quarter > Effort::fewest);
+    std::uint64_t steps = 0, last = 0;
+    const auto some = [&] {
+        return search(variant.cluster, variant.model, variant.plan, variant.open,
+                      {.simulated = 0, .effort = quarter * each, .watch = [&](auto, auto done, auto total) {
+                           ++steps;
+                           CHECK(total == quarter);
+                           CHECK(done <= total);
+                           last = done;
+                       }});
+    };
+    const Found found = some();
+    CHECK(last == quarter);
+    CHECK(steps <= quarter);
+    CHECK_FALSE(found.considered.all());
+    CHECK(found.considered.of == all.considered.choices);
+    CHECK(found.considered.choices == static_cast<std::int64_t>(found.plans.size()) + found.skipped.total());
+    CHECK(found.plans.size() <= quarter);
+    CHECK(found.plans.front().estimated_s < 1.02 * all.plans.front().estimated_s);
+    CHECK(some().plans.front().text == found.plans.front().text);
+    // Where nothing fits, the least memory is looked for.
+    Cluster small = variant.cluster;
+    small.device.memory_bytes = 1;
+    const auto needs = [&](std::uint64_t effort) {
+        return search(small, variant.model, variant.plan, variant.open, {.simulated = 0, .effort = effort}).remedies;
+    };
+    CHECK(needs(quarter * each).front() == needs(Effort::usual).front());
+}
+
+TEST_CASE("plan search: experts on many ranks are considered within the effort") {
+    struct Case {
+        const char* workload;
+        std::int64_t ranks;
+        std::uint64_t plans;  ///< 6 million / (ranks + layers), with 66 and 124 layers
+    };
+    for (const Case& one : {Case{"mixtral-8x7b", 256, 18'633}, {"deepseek-v3", 2048, 2'762}}) {
+        const auto path = std::filesystem::temp_directory_path() / fmt::format("syncline-plans-{}.yaml", getpid());
+        std::ofstream(path) << fmt::format(
+            "platform: dgx-h100\nworkload: {}\n"
+            "training: {{ranks: {}, batch: {}, optimizer: adam, precision: mixed, parallelism: auto}}\n",
+            one.workload, one.ranks, one.ranks);
+        const config::Variant variant = config::load_scenario(path.string(), {}).variants.front();
+        std::filesystem::remove(path);
+        CAPTURE(one.workload, variant.model.layers.size());
+        CHECK(Effort{}.plans(variant.model, one.ranks) == one.plans);
+        if (one.ranks > 256) continue;
+        const Found found =
+            search(variant.cluster, variant.model, variant.plan, variant.open, {.simulated = 0, .effort = 1});
+        CHECK(found.considered.choices <= static_cast<std::int64_t>(2 * Effort::fewest + 1));
+        CHECK(found.considered.of > 10'000);
+        CHECK(!found.plans.empty());
+    }
+}
+
+TEST_CASE("plan search: forecasts of plans without stages are their closed forms") {
     // Every rank has a node, nothing overlaps, and rings stay in step: analysis/split_cost.hpp.
     const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", overlap: none");
     Cluster cluster = variant.cluster;
