@@ -27,7 +27,8 @@ std::uint32_t images_of(const Lowered& training) {
 Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& all_work, std::uint32_t iterations,
                   std::uint32_t window, std::uint32_t images = 1) {
     constexpr double base_B = 45e6, process_B = 7000, graph_B = 110, interval_B = 35, steady_B = 100, message_B = 250;
-    constexpr double process_s = 20e-6, task_s = 0.5e-6, repeated_s = 0.3e-6, single_s = 1.5e-6, simgrid_s = 5e-6;
+    constexpr double base_s = 40e-3, process_s = 20e-6, task_s = 0.5e-6, repeated_s = 0.3e-6, single_s = 1.5e-6,
+                     simgrid_s = 5e-6;
     Estimate result;
     result.work = all_work;
     result.iterations = iterations;
@@ -46,8 +47,9 @@ Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& all_work, 
     result.memory_bytes =
         base_B + process_B * work.processes + task_B * work.tasks + message_B * (work.listed + work.together);
     const bool ours = !cluster.native && cluster.network == NetworkModel::exact;
-    const double messages_s = ours ? repeated_s * messages + single_s * work.single : simgrid_s * messages;
-    result.time_s = process_s * work.processes + iterations * (task_s * work.tasks + messages_s);
+    const double messages_s =
+        ours ? repeated_s * messages + single_s * std::min(work.single, messages) : simgrid_s * messages;
+    result.time_s = base_s + process_s * work.processes + iterations * (task_s * work.tasks + messages_s);
     return result;
 }
 

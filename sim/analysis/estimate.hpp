@@ -12,8 +12,8 @@
 ///
 ///     memory = 45 MB + 7 kB·processes + (110 + 35·recorded) B·tasks + 250 B·(listed + together), and another
 ///              100 B·tasks if iterations may be folded
-///     time   = 20 us·processes + iterations·(0.5 us·tasks + 0.3 us·messages + 1.5 us·single), on SimGrid's network
-///              models with 5 us·messages
+///     time   = 40 ms + 20 us·processes + iterations·(0.5 us·tasks + 0.3 us·messages + 1.5 us·single), on SimGrid's
+///              network models with 5 us·messages
 ///
 /// `recorded` is the number of iterations whose times are kept: of the measured ones, and of up to twice as many
 /// before. A task of a graph takes 48 B, its dependencies 8 B each and 12 B more while the graph is built, the replay 8

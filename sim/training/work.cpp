@@ -41,10 +41,15 @@ Count count_of(const Program& program) {
     }
     for (const Run& run : runs_of(program)) {
         double sent = 0;
-        for (std::uint32_t i = run.first; i < run.end; ++i)
-            sent += static_cast<double>(program.steps[i].sends.size()) * program.steps[i].repeat;
+        for (std::uint32_t i = run.first; i < run.end; ++i) {
+            const Step& step = program.steps[i];
+            sent += static_cast<double>(step.sends.size()) * step.repeat;
+            for (const Message& message : step.sends) {
+                const bool same = run.repeats && message.turn == 0;
+                if (!same || i == run.first) count.single += same ? 1 : step.repeat;
+            }
+        }
         count.unfolded += run.repeats ? sent * least_repeats / run.taken : sent;
-        count.single += run.repeats ? 0 : sent;
     }
     return count;
 }

@@ -23,8 +23,8 @@ struct Work {
     /// Messages that remain if every step that repeats is folded (sim/replay/folding.hpp). Where rings disturb each
     /// other fewer can be folded: gatherings of weights beside exchanges of activations are counted as unfolded.
     double unfolded = 0;
-    /// Messages of steps that do not repeat, in groups of more than 128 members: so many share links that each takes
-    /// longer to simulate.
+    /// Messages to a peer that differs from that of the step before, in groups of more than 128 members: each needs a
+    /// route, and so many share links that each takes longer to simulate.
     double single = 0;
     double together = 0;  ///< messages of the exchange that has the most in one step of its members
     double listed = 0;    ///< messages, sent or received, in the programs of the exchange that lists the most
