@@ -288,12 +288,12 @@ TEST_CASE("a picture is XML, whatever its texts", "[memory]") {
         "a]]>b]]]]>> <![CDATA[x]]> &amp; <!-- \x1b[1m\x7f \xe2\x80\xae \xef\xbf\xbe \xf0\x9f\x98\x80";
     const std::string shown = "a]]>b]]]]>> <![CDATA[x]]> &amp; <!--  [1m  ? ? \xf0\x9f\x98\x80";
     Points points({{{{"training.algorithm", evil}, {"training.ranks", "2"}}, time_of(1)}});
-    PlotOptions options = ::options("algorithm", "iteration_time_s", {"algorithm"});
-    options.title = evil + " T";
-    options.x_label = evil + " X";
-    options.y_label = evil + " Y";
+    PlotOptions how = options("algorithm", "iteration_time_s", {"algorithm"});
+    how.title = evil + " T";
+    how.x_label = evil + " X";
+    how.y_label = evil + " Y";
     Texts texts;
-    parse_xml(drawn(points.script(options)), texts);
+    parse_xml(drawn(points.script(how)), texts);
     for (const char* end : {"\n", " T\n", " X\n", " Y ("}) CHECK_THAT(texts.all, ContainsSubstring("\n" + shown + end));
 }
 
