@@ -6,8 +6,10 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
+#include "sim/platform/wiring.hpp"
 #include "sim/replay/symmetry.hpp"
 #include "sim/training/alike.hpp"
+#include "sim/training/placement.hpp"
 #include "sim/training/sweep.hpp"
 
 namespace syncline {
@@ -23,12 +25,33 @@ std::uint32_t images_of(const Lowered& training) {
     return 1;
 }
 
+/// What messages meet on their way.
+struct Roads {
+    double hops = 2;   ///< links of a route, on average
+    double links = 0;  ///< of a fabric that is larger than the ranks need
+};
+
+/// Returns those of routes between ranks that are spread evenly over all.
+Roads roads_of(const Cluster& cluster, const std::vector<Place>& places) {
+    constexpr std::size_t pairs = 64, apart = 7919;  // a prime
+    Roads roads;
+    if (cluster.native || places.size() < 2 || cluster.fabric.topology.shape == Shape::star) return roads;
+    Wiring wiring(cluster, first_free_node(places));
+    std::vector<Wiring::Link> links;
+    for (std::size_t i = 0; i < pairs; ++i)
+        wiring.route(places[i * places.size() / pairs], places[(i * places.size() / pairs + i * apart) % places.size()],
+                     links);
+    roads.hops = static_cast<double>(links.size()) / pairs;
+    roads.links = wiring.links();
+    return roads;
+}
+
 /// `images`: number of ranks for which each simulated one stands.
 Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& all_work, std::uint32_t iterations,
-                  std::uint32_t window, std::uint32_t images = 1) {
+                  std::uint32_t window, const std::vector<Place>& places, std::uint32_t images = 1) {
     constexpr double base_B = 45e6, process_B = 7000, graph_B = 110, interval_B = 35, steady_B = 100, message_B = 250;
-    constexpr double base_s = 40e-3, process_s = 20e-6, task_s = 0.5e-6, repeated_s = 0.3e-6, single_s = 1.5e-6,
-                     simgrid_s = 5e-6;
+    constexpr double base_s = 40e-3, process_s = 20e-6, task_s = 0.5e-6, repeated_s = 0.3e-6, hop_s = 0.9e-6,
+                     link_s = 2.5e-6, simgrid_s = 5e-6;
     Estimate result;
     result.work = all_work;
     result.iterations = iterations;
@@ -46,10 +69,12 @@ Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& all_work, 
     const double task_B = graph_B + interval_B * recorded + (steady ? steady_B : 0);
     result.memory_bytes =
         base_B + process_B * work.processes + task_B * work.tasks + message_B * (work.listed + work.together);
+    const Roads roads = roads_of(cluster, places);
     const bool ours = !cluster.native && cluster.network == NetworkModel::exact;
     const double messages_s =
-        ours ? repeated_s * messages + single_s * std::min(work.single, messages) : simgrid_s * messages;
-    result.time_s = base_s + process_s * work.processes + iterations * (task_s * work.tasks + messages_s);
+        ours ? repeated_s * messages + hop_s * roads.hops * std::min(work.single, messages) : simgrid_s * messages;
+    result.time_s =
+        base_s + link_s * roads.links + process_s * work.processes + iterations * (task_s * work.tasks + messages_s);
     return result;
 }
 
@@ -69,7 +94,7 @@ Estimate estimate(const Lowered& training) {
     // See choose_fidelity(): messages of varying latency are not folded.
     const Fidelity asked = training.plan.noise.lateness().varies() ? Fidelity::message : training.plan.fidelity;
     return estimate(training.cluster, asked, work_of(training), iterations_of(training), training.window,
-                    images_of(training));
+                    training.places, images_of(training));
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
@@ -77,7 +102,8 @@ Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
-    return estimate(cluster, plan.fidelity, work_of(plan, chosen), rounds_of(chosen), 1);
+    return estimate(cluster, plan.fidelity, work_of(plan, chosen), rounds_of(chosen), 1,
+                    place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)));
 }
 
 std::string words_of(const Estimate& estimate) {

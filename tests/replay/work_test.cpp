@@ -72,7 +72,25 @@ TEST_CASE("work: a ring's repeated steps need not all be simulated, a direct exc
     CHECK(work().listed == 2 * 100 * 99);
 }
 
-TEST_CASE("work: a single rank exchanges nothing", "[memory]") {
+TEST_CASE("work: messages to another peer than before are those that need a route") {
+    const Cluster star = cluster_on(wired(Shape::star, 1e9, 1e-6), 256);
+    const auto work = [&](const std::string& operation, const std::string& name) {
+        CollectivePlan plan;
+        plan.ranks = 256;
+        plan.bytes = 256'000;
+        plan.algorithm = {operation, name};
+        return work_of(plan, choose_exchanges(star, plan));
+    };
+    CHECK(work("all-to-all", "pairwise").single == 256 * 255);
+    CHECK(work("all-to-all", "direct").single == 256 * 255);
+    CHECK(work("allreduce", "recursive-doubling").single == 256 * 8);
+    CHECK(work("broadcast", "binomial-tree").single == 255);
+    // Once in each of its two halves; all others repeat.
+    CHECK(work("allreduce", "ring").single == 2 * 256);
+    CHECK(work("allreduce", "ring").messages == 2 * 256 * 255);
+}
+
+TEST_CASE("work: a single rank exchanges nothing") {
     const Cluster cluster = cluster_on(wired(Shape::star, 1e9, 1e-6), 1);
     CollectivePlan plan;
     plan.ranks = 1;
