@@ -310,26 +310,3 @@ TEST_CASE("collective: gossip with changing peers is the mean over rounds, and -
     REQUIRE(answer["notes"].size() == 1);
     CHECK(answer["notes"][0].get<std::string>().find("means over 5 rounds") != std::string::npos);
 }
-
-TEST_CASE("collective: a round that does not exist or has no effect is an error with a hint", "[memory]") {
-    const auto refused = [](std::vector<std::string> more, const std::string& message, const std::string& hint) {
-        std::vector<std::string> arguments{"collective", "--platform", shipped("platforms/p100-25g.yaml"),
-                                           "--ranks",    "32",         "--bytes",
-                                           "1MB",        "--round"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const Outcome outcome = run_program({.arguments = std::move(arguments)});
-        CAPTURE(outcome.err);
-        CHECK(outcome.status == 3);
-        CHECK(outcome.err.find("--round:1:9: error: " + message) != std::string::npos);
-        CHECK(outcome.err.find(hint) != std::string::npos);
-    };
-    const auto gossip = [](const std::string& round, const std::string& peers) {
-        return std::vector<std::string>{round, "--operation", "neighbour-exchange", "--peers", peers};
-    };
-    refused(gossip("5", "one"), "there is no round 5", "0 to 4");
-    refused(gossip("0", "all"), "'round' has no effect here", "remove it");
-    refused({"0"}, "'round' has no effect here", "remove it");
-    refused({"0", "--algorithm", "parameter-server"}, "'round' has no effect with a parameter server", "");
-    refused({"0", "--selection", shipped("platforms/selections/mpich.yaml")},
-            "'round' and 'selection' exclude each other", "");
-}

@@ -93,27 +93,3 @@ TEST_CASE("explain: the text says why there is no closed form, and small shares 
     shows("training={ranks: 4, exchange: parameter-server, schedule: priority, servers: {count: 2}}",
           "  closed form of the iteration: none for a parameter server, except with `schedule: fifo`\n");
 }
-
-TEST_CASE("explain: invalid requests are refused with a hint", "[memory]") {
-    const TinyFiles tiny;
-    const auto refused = [&](const std::vector<std::string>& more, int status, const std::string& words) {
-        std::vector<std::string> arguments{"explain", "scenario.yaml"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const Outcome outcome = run_in(tiny, arguments);
-        CAPTURE(outcome.err, words);
-        CHECK(outcome.status == status);
-        CHECK(outcome.out.empty());
-        CHECK(outcome.err.find(words) != std::string::npos);
-    };
-    refused({"--what-if", "link:nik x2"}, 2, "did you mean 'link:nic'?");
-    refused({"--what-if", "link:nic"}, 2, "the factor is missing");
-    refused({"--what-if", "batch 2"}, 2, "'x' and a number");
-    refused({"--what-if", "batch "}, 2, "'x' and a number");
-    refused({"--what-if", "batch x0"}, 2, "'x' and a number from 1e-6");
-    refused({"--what-if", "batch x2", "--no-what-if"}, 2, "--no-what-if");
-    refused({"--variant", "rings"}, 3, "did you mean 'ring'?");
-    tiny.write("exchange.yaml", "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 4, bytes: 1 MB}\n");
-    const Outcome exchange = run_in(tiny, {"explain", "exchange.yaml"});
-    CHECK(exchange.status == 3);
-    CHECK(exchange.err.find("exchange.yaml:1:1: error: `explain` needs a training scenario") != std::string::npos);
-}

@@ -94,33 +94,7 @@ TEST_CASE("preset: runs have the same identity by name and by path", "[memory]")
     CHECK(holds(shipped_one.err, "500 points"));
 }
 
-TEST_CASE("preset: unknown names are refused with the nearest one", "[memory]") {
-    const auto check = [](const std::vector<std::string>& arguments, const std::string& message,
-                          const std::string& hint) {
-        const Outcome outcome = ask(SYNCLINE_SOURCE_DIR, arguments);
-        CAPTURE(arguments, outcome.err);
-        CHECK(outcome.status == 3);
-        CHECK(outcome.out.empty());
-        CHECK(holds(outcome.err, message));
-        CHECK(holds(outcome.err, hint));
-    };
-    check({"run", "zhang-2012"}, "zhang-2012:1:1: error: 'zhang-2012' is neither a file nor a scenario\n",
-          "hint: did you mean 'zhang-2021'? scenarios has awan-2019-allreduce, ");
-    check({"batch", "alreduce"}, "error: 'alreduce' is neither a file nor a study or a scenario\n",
-          "did you mean 'allreduce'?");
-    check({"explore", "vgg-16-46"}, "neither a file nor a study or a scenario", "did you mean 'vgg-16-64'?");
-    check({"check", "p100-25"}, "'p100-25' is neither a file nor a preset", "did you mean 'p100-25g'?");
-    check({"validate", "m4-tpc"}, "neither a file nor a scenario", "did you mean 'm4-tcp'?");
-    check({"calibrate", "m4-tpc"}, "neither a file nor a scenario", "did you mean 'm4-tcp'?");
-    check({"collective", "--platform", "p100-25", "--ranks", "2", "--bytes", "1MB"},
-          "--platform:1:12: error: 'p100-25' is neither a file nor a platform", "did you mean 'p100-25g'?");
-    check({"collective", "--platform", "p100-25g", "--selection", "mpic", "--ranks", "2", "--bytes", "1MB"},
-          "--selection:1:13: error: 'mpic' is neither a file nor a selection", "did you mean 'mpich'?");
-    check({"collective", "--platform", "p100-25g", "--transport", "tpc", "--ranks", "2", "--bytes", "1MB"},
-          "--transport:1:13: error: 'tpc' is neither a file nor a transport", "did you mean 'tcp'?");
-}
-
-TEST_CASE("preset: an old key is read with one warning and has no other effect", "[memory]") {
+TEST_CASE("preset: an old key is read with one warning and has no other effect") {
     const TempDir directory;
     directory.write("platform.yaml", tiny_platform);
     directory.write("new.yaml", "send_overhead: 1 us\nreduction: {where: host, rate: 5 GBps}\n");

@@ -60,19 +60,3 @@ TEST_CASE("run length: a number of tokens or samples gives iterations, time and 
     CHECK(free.contains("run_time_s"));
     CHECK(!free.contains("run_cost"));
 }
-
-TEST_CASE("run length: what is wrong is said at the key", "[memory]") {
-    const Text text;
-    const auto refused = [&](std::vector<std::string> more, const std::string& error, const std::string& hint) {
-        const Outcome outcome = text.run_with(std::move(more));
-        CAPTURE(outcome.err);
-        CHECK(outcome.status == 3);
-        CHECK(outcome.err.find(error) != std::string::npos);
-        CHECK(outcome.err.find(hint) != std::string::npos);
-    };
-    refused({"training.run.tokens=300 GB"}, "300 GB is a size, not a count", "hint");
-    refused({"training.run.tokens=0"}, "must be above zero", "");
-    refused({"training.run.tokens=1 B", "training.run.samples=1 M"}, "exclude each other", "remove one of the two");
-    refused({"training.run={}"}, "the length of the run is missing", "write for example `tokens: 300 B`");
-    refused({"workload=workload.yaml", "training.run.tokens=1 B"}, "has no tokens", "write the length in `samples`");
-}

@@ -42,7 +42,6 @@ private:
 };
 
 /// The first lines of every scenario here: a platform and a model, without training.
-const std::string p100_device = SYNCLINE_SOURCE_DIR "/platforms/devices/p100-sxm2.yaml";
 const std::string head = "platform: " + p100 + "\nworkload: " + resnet + "\n";
 
 std::vector<Diagnostic> errors_of(const std::function<void()>& step) {
@@ -54,19 +53,9 @@ std::vector<Diagnostic> errors_of(const std::function<void()>& step) {
     return {};
 }
 
-std::vector<Diagnostic> errors_in(const std::string& text, const std::vector<std::string>& assignments = {}) {
-    const Files files;
-    const std::string path = files.write("test.yaml", text);
-    return errors_of([&] { config::load_scenario(path, assignments); });
-}
-
 Scenario load(const std::string& text, const std::vector<std::string>& assignments = {}) {
     const Files files;
     return config::load_scenario(files.write("test.yaml", text), assignments);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -117,13 +106,6 @@ TEST_CASE("servers are placed by a word, or by a mapping that says how they shar
     CHECK(location("colocated") == ServerLocation::spread);
     CHECK(location("{colocated: spread}") == ServerLocation::spread);
     CHECK(location("{colocated: packed}") == ServerLocation::packed);
-    const auto errors = [](const std::string& text) {
-        return errors_in(head + "training: {ranks: 8, exchange: parameter-server, servers: {location: " + text +
-                         "}}\n");
-    };
-    CHECK(errors("{colocated: apart}").size() == 1);
-    CHECK(errors("{dedicated: packed}").size() == 2);  // an unknown key, and a missing one
-    CHECK(errors("{}").size() == 1);
 }
 
 TEST_CASE("variants override the base in the file's order", "[memory]") {
@@ -197,83 +179,7 @@ TEST_CASE("paths are relative to the file that names them", "[memory]") {
     CHECK(config::check_file(path) == "scenario");
 }
 
-TEST_CASE("ranks must fit the platform", "[memory]") {
-    // The same platform with a number of nodes.
-    const std::string small = "platform: {name: small, nodes: 4096, device: " + p100_device +
-                              ", fabric: {bandwidth: 25 Gbps, latency: 1 us}}\nworkload: " + resnet + "\n";
-    const auto errors = errors_in(small + "training:\n  ranks: 4097\n");
-    REQUIRE(errors.size() == 1);
-    CHECK(contains(errors[0].message, "4097 ranks do not fit platform 'small', which has 4096 nodes"));
-    CHECK(errors[0].where.line == 4);
-    CHECK(errors[0].where.column == 10);
-    CHECK(errors_in(small + "training: {ranks: 4096}\n").empty());
-    CHECK(errors_in(small + "training: {ranks: 4096, servers: {count: 2}}\n").empty());
-    CHECK(errors_in(small + "training: {ranks: 4096, exchange: parameter-server}\n").size() == 1);
-    CHECK(errors_in(small + "training: {ranks: 4096, exchange: parameter-server, servers: {location: colocated}}\n")
-              .empty());
-    CHECK(
-        errors_in(head + "training: {ranks: 2, exchange: parameter-server, servers: {count: 3, location: colocated}}\n")
-            .size() == 1);
-}
-
-TEST_CASE("errors are reported together, each once and at its place", "[memory]") {
-    const auto errors = errors_in(head +
-                                  "training:\n"
-                                  "  ranks: 0\n"
-                                  "  overlap: wait-fre\n"
-                                  "  fusion: {threshold: 64}\n"
-                                  "variants: {a: {}, b: {training.batch_per_rank: x}, c: 5}\n");
-    std::vector<int> lines;
-    for (const Diagnostic& error : errors) lines.push_back(error.where.line);
-    for (const int line : {4, 5, 6}) {
-        INFO(line);
-        CHECK(std::count(lines.begin(), lines.end(), line) == 1);
-    }
-    CHECK(std::count(lines.begin(), lines.end(), 7) == 2);
-    CHECK(errors.size() == 5);
-}
-
-TEST_CASE("a file that cannot be read is one error at its name", "[memory]") {
-    const auto errors =
-        errors_in("platform: none.yaml\nworkload: " + resnet + "\ntraining: {ranks: 0}\nvariants: {a: {}, b: {}}\n");
-    REQUIRE(errors.size() == 2);
-    CHECK(errors[0].where.line == 1);
-    CHECK(errors[0].where.column == 11);
-    CHECK(errors[1].where.line == 3);
-}
-
-TEST_CASE("missing parts of a scenario are errors", "[memory]") {
-    const auto missing = errors_in("training: {ranks: 1}\n");
-    REQUIRE(missing.size() == 1);
-    CHECK(contains(missing[0].message, "platform"));
-    CHECK(contains(missing[0].message, "workload"));
-    const auto errors = errors_in(head + "training: {overlap: none}\n");
-    REQUIRE(errors.size() == 1);
-    CHECK(contains(errors[0].message, "ranks"));
-    CHECK(errors[0].where.line == 3);
-    CHECK(errors_in("").size() >= 1);
-    CHECK(errors_in("[1, 2]\n").size() >= 1);
-    CHECK(errors_in("5\n").size() >= 1);
-}
-
-TEST_CASE("variants are mappings of other keys, each named once", "[memory]") {
-    const std::string base = head + "training: {ranks: 2}\n";
-    CHECK(errors_in(base + "variants: 5\n").size() == 1);
-    CHECK(errors_in(base + "variants: [a, b]\n").size() == 1);
-    CHECK(errors_in(base + "variants: {a: 5}\n").size() == 1);
-    CHECK(errors_in(base + "variants: {a: {}, a: {}}\n").size() == 1);
-    CHECK(errors_in(base + "variants: {a: {name: b}}\n").size() == 1);
-    CHECK(errors_in(base + "variants: {a: {variants: {}}}\n").size() == 1);
-    CHECK(errors_in(base + "variants: {a: {trainin.ranks: 4}}\n").size() == 1);
-}
-
-TEST_CASE("an invalid assignment is shown as typed", "[memory]") {
-    const auto errors = errors_in(head + "training: {ranks: 2}\n", {"training.ranks=0", "training.speed=1", "nothing"});
-    CHECK(errors.size() == 3);
-    for (const Diagnostic& error : errors) CHECK(contains(error.where.file, "--set"));
-}
-
-TEST_CASE("a collective is described by options", "[memory]") {
+TEST_CASE("a collective is described by options") {
     const config::CollectiveQuestion question = config::load_collective(
         {{"platform", p100}, {"ranks", "64"}, {"bytes", "100 MB"}, {"algorithm", "parameter-server"}, {"servers", "4"}},
         {"platform.fabric.bandwidth=100Gbps"});
