@@ -94,7 +94,7 @@ TEST_CASE("parallelism auto: where nothing fits, the error says what would", "[m
     CHECK(contains(none.err, "but the device has 1 MB"));
 }
 
-TEST_CASE("parallelism auto: a long search shows how far it is, and Ctrl-C ends it") {
+TEST_CASE("parallelism auto: a long search shows how far it is, and Ctrl-C ends it", "[memory]") {
     const TempDir directory;
     directory.write("experts.yaml",
                     "platform: dgx-h100\nworkload: deepseek-v3\n"
@@ -111,7 +111,7 @@ TEST_CASE("parallelism auto: a long search shows how far it is, and Ctrl-C ends 
     CHECK(contains(outcome.err, "s left"));
 }
 
-TEST_CASE("parallelism auto: it needs a batch and a verb that searches") {
+TEST_CASE("parallelism auto: it needs a batch and a verb that searches", "[memory]") {
     const Text text;
     const Outcome without = text.run_with({"--set", "training.batch=~"});
     CHECK(without.status == 3);

@@ -94,7 +94,7 @@ TEST_CASE("preset: runs have the same identity by name and by path", "[memory]")
     CHECK(holds(shipped_one.err, "500 points"));
 }
 
-TEST_CASE("preset: an old key is read with one warning and has no other effect") {
+TEST_CASE("preset: an old key is read with one warning and has no other effect", "[memory]") {
     const TempDir directory;
     directory.write("platform.yaml", tiny_platform);
     directory.write("new.yaml", "send_overhead: 1 us\nreduction: {where: host, rate: 5 GBps}\n");

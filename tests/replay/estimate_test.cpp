@@ -8,7 +8,8 @@
 
 using namespace syncline;
 
-TEST_CASE("estimate: on long routes a simulation is estimated to take longer, in proportion to their hops") {
+TEST_CASE("estimate: on long routes a simulation is estimated to take longer, in proportion to their hops",
+          "[memory]") {
     CollectivePlan plan;
     plan.ranks = 4096;
     plan.bytes = 4096;

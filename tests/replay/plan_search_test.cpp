@@ -378,7 +378,8 @@ TEST_CASE("plan search: a plan that is too large to simulate gives way to one th
     CHECK(cost(some.plans.front()) < needs);
 }
 
-TEST_CASE("plan search: with a bounded effort some plans are considered, and the best of them is nearly the best") {
+TEST_CASE("plan search: with a bounded effort some plans are considered, and the best of them is nearly the best",
+          "[memory]") {
     const config::Variant variant = world(16, "{topology: star, bandwidth: 40 Gbps, latency: 2 us}");
     const Found all = search(variant.cluster, variant.model, variant.plan, variant.open, {.simulated = 0});
     CHECK(all.considered.all());
@@ -414,7 +415,7 @@ TEST_CASE("plan search: with a bounded effort some plans are considered, and the
     CHECK(needs(quarter * each).front() == needs(Effort::usual).front());
 }
 
-TEST_CASE("plan search: experts on many ranks are considered within the effort") {
+TEST_CASE("plan search: experts on many ranks are considered within the effort", "[memory]") {
     struct Case {
         const char* workload;
         std::int64_t ranks;
@@ -439,7 +440,7 @@ TEST_CASE("plan search: experts on many ranks are considered within the effort")
     }
 }
 
-TEST_CASE("plan search: forecasts of plans without stages are their closed forms") {
+TEST_CASE("plan search: forecasts of plans without stages are their closed forms", "[memory]") {
     // Every rank has a node, nothing overlaps, and rings stay in step: analysis/split_cost.hpp.
     const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", overlap: none");
     Cluster cluster = variant.cluster;

@@ -72,7 +72,7 @@ TEST_CASE("work: a ring's repeated steps need not all be simulated, a direct exc
     CHECK(work().listed == 2 * 100 * 99);
 }
 
-TEST_CASE("work: messages to another peer than before are those that need a route") {
+TEST_CASE("work: messages to another peer than before are those that need a route", "[memory]") {
     const Cluster star = cluster_on(wired(Shape::star, 1e9, 1e-6), 256);
     const auto work = [&](const std::string& operation, const std::string& name) {
         CollectivePlan plan;
@@ -90,7 +90,7 @@ TEST_CASE("work: messages to another peer than before are those that need a rout
     CHECK(work("allreduce", "ring").messages == 2 * 256 * 255);
 }
 
-TEST_CASE("work: a single rank exchanges nothing") {
+TEST_CASE("work: a single rank exchanges nothing", "[memory]") {
     const Cluster cluster = cluster_on(wired(Shape::star, 1e9, 1e-6), 1);
     CollectivePlan plan;
     plan.ranks = 1;

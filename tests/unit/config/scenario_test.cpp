@@ -179,7 +179,7 @@ TEST_CASE("paths are relative to the file that names them", "[memory]") {
     CHECK(config::check_file(path) == "scenario");
 }
 
-TEST_CASE("a collective is described by options") {
+TEST_CASE("a collective is described by options", "[memory]") {
     const config::CollectiveQuestion question = config::load_collective(
         {{"platform", p100}, {"ranks", "64"}, {"bytes", "100 MB"}, {"algorithm", "parameter-server"}, {"servers", "4"}},
         {"platform.fabric.bandwidth=100Gbps"});

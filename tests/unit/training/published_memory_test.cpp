@@ -279,7 +279,7 @@ std::vector<Row> series_of(const std::string& series) {
 
 }  // namespace
 
-TEST_CASE("published memory: the playbook's layouts are within 15 % in the median, and fit", "[published]") {
+TEST_CASE("published memory: the playbook's layouts are within 15 % in the median, and fit", "[published][published]") {
     const Agreement all = compare("playbook", rows_of("memory-playbook.csv"), of_playbook);
     CHECK(all.error < 0.15);
     CHECK(all.fits() >= 0.9);
