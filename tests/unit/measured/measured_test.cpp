@@ -113,6 +113,34 @@ TEST_CASE("measured: a row's scenario has its settings and the values of paramet
     CHECK(variant(0, 7.5).cluster.fabric.topology.bandwidth_Bps.front() == Approx(7.5e9));
 }
 
+TEST_CASE("measured: rows that are kept keep the rows and parameters that theirs are estimated with", "[memory]") {
+    // `one 8` needs the bandwidth, that needs `two 4`, and this row the latency and so `two 2`. Nothing needs `three
+    // 2`.
+    MeasuredScenario scenario = read("platform: " + p100 + R"(
+collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}
+measured:
+  source: somebody
+  field: completion_time_s
+  series:
+    - {name: three, over: [collective.ranks], rows: [{at: [2], value: 1}]}
+    - {name: one, over: [collective.ranks], rows: [{at: [8], value: 4}]}
+    - name: two
+      over: [collective.ranks]
+      rows: [{at: [2], value: 1, calibrates: true}, {at: [4], value: 2, calibrates: true}]
+  parameters:
+    - {key: platform.fabric.latency, unit: us, least: 0.1, most: 20, series: [two], rows: [two 2]}
+    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 20, series: [one, two], rows: [two 4]}
+)");
+    scenario.keep({false, true, false, false});
+    const config::Measurements& all = scenario.measurements();
+    std::vector<std::string> names;
+    for (const config::MeasuredRow& row : all.rows) names.push_back(row.name);
+    CHECK(names == std::vector<std::string>{"one 8", "two 2", "two 4"});
+    REQUIRE(all.parameters.size() == 2);
+    CHECK(all.parameters[0].rows == std::vector<std::size_t>{1});
+    CHECK(all.parameters[1].rows == std::vector<std::size_t>{2});
+}
+
 TEST_CASE("measured: --set changes rows, and the measurements themselves", "[memory]") {
     const MeasuredScenario rows = read(good, "", {.scenario = "", .assignments = {"collective.bytes=2 MB"}});
     const auto text = rows.resolved(rows.measurements().rows[0], {{}}).text();

@@ -97,6 +97,14 @@ TEST_CASE("pool: work runs concurrently") {
     CHECK(seconds_since(start) < 1.5);  // instead of two seconds
 }
 
+TEST_CASE("pool: it waits as long as it may before it says that nothing has ended", "[memory]") {
+    Pool pool(1, {});
+    pool.start("one", [] { return sleep_s(60), ""; });  // killed when the pool ends
+    const auto start = Clock::now();
+    CHECK(pool.ended(0.2).empty());
+    CHECK(seconds_since(start) >= 0.2);
+}
+
 TEST_CASE("pool: users' errors and our bugs return with their text", "[memory]") {
     const Ended wrong = only([]() -> std::string { throw ConfigError({{{"x.yaml", 3, 1, "a: 1"}, "is wrong", ""}}); });
     CHECK_FALSE(wrong.done);

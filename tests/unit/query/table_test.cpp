@@ -224,6 +224,7 @@ TEST_CASE("texts with units are numbers, and other texts are not", "[memory]") {
     CHECK(number_of(std::string("1.5 us")) == 1.5 * 1e-6);
     CHECK(number_of(std::string("64 MiB")) == 64.0 * 1024 * 1024);
     CHECK(number_of(std::string("4")) == 4);
+    CHECK(number_of(std::string("-.5")) == -0.5);
     CHECK(number_of(std::int64_t{4}) == 4);
     for (const char* text : {"", "ring", "p100-25g", "nan", "inf", "4 x", "1x2"})
         CHECK_FALSE(number_of(std::string(text)));

@@ -44,6 +44,14 @@ TEST_CASE("a cycle of tasks is rejected, including one through the order of a st
     }
 }
 
+TEST_CASE("a task that waits for itself is a cycle", "[memory]") {
+    TaskGraph graph;
+    const StreamId stream = graph.add_stream(graph.add_process({}), StreamKind::compute);
+    const TaskId task = graph.add_task({stream, Phase::forward, 0, 1.0});
+    graph.depend(task, task);
+    CHECK_THROWS_AS(graph.seal(), std::logic_error);
+}
+
 TEST_CASE("messages of a graph are those of its members' programs", "[memory]") {
     const auto ring = std::make_shared<const RingAllreduce>();
     TaskGraph graph;

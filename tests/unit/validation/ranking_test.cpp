@@ -62,6 +62,10 @@ TEST_CASE("ranking: pairs count if they differ by more than the source's spread"
     CHECK(sweep.pairs_in_order == 4);
     one.measurements.noise = 0.09;  // neither do 102 and 110
     CHECK(sweeps(one)[0].pairs == 4);
+    // Equal predictions order no pair: of the six, that of 100 and 102, and that of 110 and 130, are not in order.
+    sweep = sweeps(compared({100, 102, 110, 130}, {9, 9, 12, 11}))[0];
+    CHECK(sweep.pairs == 6);
+    CHECK(sweep.pairs_in_order == 4);
     // Of rates more is better, and the order of pairs is the same.
     Validation rates = compared({100, 102, 110, 130}, {9, 8, 12, 11}, "throughput_samples_per_s");
     rates.measurements.noise = 0.05;
