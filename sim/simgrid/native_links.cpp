@@ -107,12 +107,15 @@ std::vector<sg::Host*> load_hosts(const NativePlatform& platform) {
     return hosts;
 }
 
-/// Returns whether SimGrid survives looking for a route. A process of its own looks.
+/// Returns whether SimGrid survives looking for a route. A process of its own looks: SimGrid ends or crashes where there
+/// is none, or, between two parts of a Dijkstra zone, looks for ever.
 bool survives(const sg::Host* from, const sg::Host* to) {
     const pid_t child = fork();
     if (child == 0) {
         const rlimit no_core{0, 0};
         setrlimit(RLIMIT_CORE, &no_core);
+        const rlimit few_seconds{2, 2};  // a route takes milliseconds
+        setrlimit(RLIMIT_CPU, &few_seconds);
         dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
         std::vector<sg::Link*> links;
         try {
@@ -136,7 +139,7 @@ bool ends_without_route(const sg::NetZone& zone) {
 }
 
 /// Returns whether a route may be looked for. SimGrid also ends the process if there is none between two zones. What it
-/// does is found out once for two zones, or for a host.
+/// does is found out once for two zones, or for two hosts.
 bool can_look(const sg::Host* from, const sg::Host* to) {
     using Question = std::pair<const void*, const void*>;
     static std::set<Question> answered;
@@ -146,8 +149,7 @@ bool can_look(const sg::Host* from, const sg::Host* to) {
     };
     const sg::NetZone *here = from->get_englobing_zone(), *there = to->get_englobing_zone();
     if (here != there) ask({here, there});
-    for (const sg::Host* host : {from, to})
-        if (ends_without_route(*host->get_englobing_zone())) ask({host, host});
+    if (ends_without_route(*here) || ends_without_route(*there)) ask({from, to});
     if (!open.empty() && !survives(from, to)) return false;
     answered.insert(open.begin(), open.end());
     return true;

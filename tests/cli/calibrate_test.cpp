@@ -138,8 +138,7 @@ TEST_CASE("calibrate: Ctrl-C ends it and all processes that it has started", "[m
     CHECK_FALSE(outcome.left_behind);
 }
 
-TEST_CASE("calibrate: an interruption shows the best values so far, and without a terminal lines show the progress",
-          "[memory]") {
+TEST_CASE("calibrate: an interruption shows the best values so far, and without a terminal lines show the progress") {
     const RingBench bench;
     std::string text{long_scenario};
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);

@@ -88,7 +88,7 @@ TEST_CASE("damaged: no verb takes a damaged store for a bug of its own, and none
     }
 }
 
-TEST_CASE("damaged: a store that lacks rows of any table is no empty one", "[memory]") {
+TEST_CASE("damaged: a store that lacks rows of any table is no empty one") {
     const StudyBench bench(3, "exclude: ['bytes = 2000']\n");
     REQUIRE(run_program(bench.batch({"--shard", "1/1"})).status == 0);
     const fs::path file = bench / "out/results.db";

@@ -339,7 +339,7 @@ TEST_CASE("hostile: links and hosts that fail are the file's errors", "[memory]"
 #endif
 }
 
-TEST_CASE("hostile: only hosts that exchange messages need routes", "[memory]") {
+TEST_CASE("hostile: only hosts that exchange messages need routes") {
     const TempDir folder;
     const auto ranks = [&](const char* count, const char* model) {
         folder.write("platform.yaml", fmt::format("simgrid_xml: p.xml\nnetwork: {{model: {}}}\n", model));

@@ -34,7 +34,7 @@ std::size_t killed(const fs::path& directory, const std::vector<std::string>& ar
 
 }  // namespace
 
-TEST_CASE("killed: no process goes on simulating for a program that was killed", "[memory]") {
+TEST_CASE("killed: no process goes on simulating for a program that was killed") {
     TempDir bench;
     std::string text{long_scenario};
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);

@@ -91,7 +91,7 @@ TEST_CASE("where: a name means a file here, of SYNCLINE_DATA, or of the clone", 
     CHECK(where("missing.yaml").status == 3);
 }
 
-TEST_CASE("list: what is no regular file is passed over, and never opened", "[memory]") {
+TEST_CASE("list: what is no regular file is passed over, and never opened") {
     const TempDir folder;
     const std::vector<std::pair<std::string, std::string>> lists{
         {"platforms", "platforms"},         {"workloads", "workloads"},       {"topologies", "topologies"},

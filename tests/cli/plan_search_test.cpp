@@ -94,7 +94,7 @@ TEST_CASE("parallelism auto: where nothing fits, the error says what would", "[m
     CHECK(contains(none.err, "but the device has 1 MB"));
 }
 
-TEST_CASE("parallelism auto: a long search shows how far it is, and Ctrl-C ends it", "[memory]") {
+TEST_CASE("parallelism auto: a long search shows how far it is, and Ctrl-C ends it") {
     const TempDir directory;
     directory.write("experts.yaml",
                     "platform: dgx-h100\nworkload: deepseek-v3\n"

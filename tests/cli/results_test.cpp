@@ -142,7 +142,7 @@ TEST_CASE("results: expressions that would compute for minutes are refused, or t
     CHECK(run_in(bench, {"results", "out", "--columns", sum}).status == 0);
 }
 
-TEST_CASE("results: names of variants are texts, whatever they look like", "[memory]") {
+TEST_CASE("results: names of variants are texts, whatever they look like") {
     const std::vector<std::string> names{"1e5", "100000", "100", "1e2", "007", "true", "null", "0x10", "1 Gbps", "-5"};
     TempDir bench;
     bench.write("platform.yaml", tiny_platform);

@@ -258,7 +258,7 @@ TEST_CASE("topology: drawings and conversions can be read again", "[memory]") {
     CHECK_FALSE(holds(all, "racks of"));
 }
 
-TEST_CASE("topology: oversized graph files are errors", "[memory]") {
+TEST_CASE("topology: oversized graph files are errors") {
     const TempDir directory;
     directory.write("good.graphml", ring_graphml(6));
     CHECK(ask(directory, {"good.graphml"}).status == 0);

@@ -28,7 +28,7 @@ constexpr rlim_t seconds = 2 * static_cast<rlim_t>(patience);
 
 }  // namespace
 
-TEST_CASE("validate: a row whose process is killed is named with the signal, and the others are printed", "[memory]") {
+TEST_CASE("validate: a row whose process is killed is named with the signal, and the others are printed") {
     const LongBench bench;
     const Limit limit(RLIMIT_CPU, seconds);
     const std::string reason = "long, row 'base 512': the simulation was killed by signal 24 (CPU time limit exceeded)";

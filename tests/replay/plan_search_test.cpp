@@ -203,8 +203,7 @@ TEST_CASE("plan search: on a slow network without recomputation the best plan is
     compare(world(8, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}", ", iterations: 1, recomputation: none"));
 }
 
-TEST_CASE("plan search: with experts, without recomputation, the best plan is within 2 % of the best of all plans",
-          "[memory]") {
+TEST_CASE("plan search: with experts, without recomputation, the best plan is within 2 % of the best of all plans") {
     compare(world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", iterations: 1, recomputation: none",
                   experts_of_four),
             4);
@@ -378,8 +377,7 @@ TEST_CASE("plan search: a plan that is too large to simulate gives way to one th
     CHECK(cost(some.plans.front()) < needs);
 }
 
-TEST_CASE("plan search: with a bounded effort some plans are considered, and the best of them is nearly the best",
-          "[memory]") {
+TEST_CASE("plan search: with a bounded effort some plans are considered, and the best of them is nearly the best") {
     const config::Variant variant = world(16, "{topology: star, bandwidth: 40 Gbps, latency: 2 us}");
     const Found all = search(variant.cluster, variant.model, variant.plan, variant.open, {.simulated = 0});
     CHECK(all.considered.all());

@@ -153,7 +153,7 @@ struct Seen {
 
 }  // namespace
 
-TEST_CASE("replicas: random plans with uneven blocks send the same bytes, in a time within the bound", "[memory]") {
+TEST_CASE("replicas: random plans with uneven blocks send the same bytes, in a time within the bound") {
 #if defined(SYNCLINE_SANITIZED)
     Seen().check(0, 20);
 #else

@@ -256,7 +256,7 @@ TEST_CASE("symmetry: where links are shared, blocks that are made equal leave no
     }
 }
 
-TEST_CASE("symmetry: a byte for each of many small blocks is not negligible", "[memory]") {
+TEST_CASE("symmetry: a byte for each of many small blocks is not negligible") {
     // Pieces of 400 B, whose rings of three ranks have blocks of 66 and 67 B.
     Dense shape;
     shape.inputs = 1024;
