@@ -33,8 +33,9 @@ struct CompletedVerb {
 /// Returns the program itself, with an empty path, its verbs, and after each of them its own.
 std::vector<CompletedVerb> completed_verbs(const CLI::App& program);
 
-/// Return the script for a shell: a fixed frame around a table. Names of presets and files are perhaps those of strangers:
-/// the scripts must not let the shell expand them, and what a user accepts stays one argument and none of the options.
+/// Return the script for a shell: a fixed frame around a table. Names of presets and files are perhaps those of
+/// strangers: the scripts must not let the shell expand them, and what a user accepts stays one argument and none of
+/// the options.
 std::string bash_completion(const std::vector<CompletedVerb>& verbs);
 std::string zsh_completion(const std::vector<CompletedVerb>& verbs);
 std::string fish_completion(const std::vector<CompletedVerb>& verbs);

@@ -107,8 +107,8 @@ std::vector<sg::Host*> load_hosts(const NativePlatform& platform) {
     return hosts;
 }
 
-/// Returns whether SimGrid survives looking for a route. A process of its own looks: SimGrid ends or crashes where there
-/// is none, or, between two parts of a Dijkstra zone, looks for ever.
+/// Returns whether SimGrid survives looking for a route. A process of its own looks: SimGrid ends or crashes where
+/// there is none, or, between two parts of a Dijkstra zone, looks for ever.
 bool survives(const sg::Host* from, const sg::Host* to) {
     const pid_t child = fork();
     if (child == 0) {

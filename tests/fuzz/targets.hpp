@@ -5,7 +5,8 @@
 /// Functions that read what strangers write, one per kind of input. None of them simulates.
 ///
 /// Errors of the user are expected. Anything else that is thrown, and every report of a sanitizer, is a bug. libFuzzer
-/// calls them with inputs of its own (entry.cpp), and tests/unit/check/fuzz_regressions_test.cpp with those that were bugs.
+/// calls them with inputs of its own (entry.cpp), and tests/unit/check/fuzz_regressions_test.cpp with those that were
+/// bugs.
 namespace syncline::fuzz {
 
 using Target = void(std::string_view input);
