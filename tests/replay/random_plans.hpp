@@ -309,11 +309,11 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
 
 }  // namespace random_plans
 
-/// Returns the plan of a seed: the first drawn plan that is possible and does not take too long.
-inline RandomPlan random_plan(std::uint64_t seed) {
-    const std::uint64_t most_messages = random_plans::is_large(seed) ? 250'000 : 100'000;
+/// Returns the first of the plans that `draw(attempt)` gives that is possible and has at most so many messages.
+template <class Draw>
+RandomPlan first_possible(const Draw& draw, std::uint64_t most_messages) {
     for (std::uint64_t attempt = 0;; ++attempt) {
-        RandomPlan plan = random_plans::drawn(seed, attempt);
+        RandomPlan plan = draw(attempt);
         try {
             const TaskGraph graph = build_iteration(lower(plan.cluster, plan.model, plan.plan));
             if (count_messages(graph, static_cast<std::uint32_t>(plan.plan.iterations) + 1) <= most_messages)
@@ -323,6 +323,12 @@ inline RandomPlan random_plan(std::uint64_t seed) {
         } catch (const AlgorithmError&) {
         }
     }
+}
+
+/// Returns the plan of a seed: the first drawn plan that is possible and does not take too long.
+inline RandomPlan random_plan(std::uint64_t seed) {
+    return first_possible([seed](std::uint64_t attempt) { return random_plans::drawn(seed, attempt); },
+                          random_plans::is_large(seed) ? 250'000 : 100'000);
 }
 
 /// Three stages of four rows and two columns, four micro-batches, on a ring of nodes of two devices. A stage is one

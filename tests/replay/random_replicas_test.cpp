@@ -92,18 +92,7 @@ RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
 }
 
 RandomPlan uneven_plan(std::uint64_t seed) {
-    constexpr std::uint64_t most_messages = 40'000;
-    for (std::uint64_t attempt = 0;; ++attempt) {
-        RandomPlan plan = drawn(seed, attempt);
-        try {
-            const TaskGraph graph = build_iteration(lower(plan.cluster, plan.model, plan.plan));
-            if (count_messages(graph, static_cast<std::uint32_t>(plan.plan.iterations) + 1) <= most_messages)
-                return plan;
-        } catch (const ParallelismError&) {
-        } catch (const TopologyError&) {
-        } catch (const AlgorithmError&) {
-        }
-    }
+    return first_possible([seed](std::uint64_t attempt) { return drawn(seed, attempt); }, 40'000);
 }
 
 struct Seen {
