@@ -56,6 +56,7 @@ public:
 
     /// `most_bytes` is the memory of the largest of them.
     void run(const std::vector<FoundPlan*>& plans, double most_bytes) {
+        if (how_.watch) how_.watch(Search::Step::simulating, done_, how_.simulated);
         engine();                      // loaded once, for all processes
         constexpr double share = 0.8;  // as excess() has it
         const double together = std::floor(std::max(1.0, share * how_.memory_bytes / most_bytes));

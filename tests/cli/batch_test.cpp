@@ -23,7 +23,7 @@ struct LongBench : TempDir {
         write("workload.yaml", tiny_workload);
         write("scenario.yaml", R"(platform: platform.yaml
 workload: workload.yaml
-training: {ranks: 16, batch_per_rank: 8, input_copy: none, iterations: 2}
+training: {ranks: 16, batch_per_rank: 8, input_copy: none, iterations: 2, partition: 20 kB}
 )");
         write("study.yaml", "base: scenario.yaml\naxes:\n  training.iterations: [2, 10000]\n");
     }

@@ -374,6 +374,26 @@ TEST_CASE("hostile: only hosts that exchange messages need routes") {
     check_names("b", "c");
 }
 
+TEST_CASE("hostile: where SimGrid would search for a route without end there is no route") {
+#if !defined(SYNCLINE_SANITIZED)  // as above
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: p.xml\n");
+    std::string hosts, links, routes;
+    for (const int host : {0, 1, 2, 3}) hosts += fmt::format("<host id='n{}' speed='1Gf'/>", host);
+    for (const int from : {0, 2}) {
+        links += fmt::format("<link id='l{}' {}/>", from, good_link);
+        routes += fmt::format("<route src='n{}' dst='n{}'><link_ctn id='l{}'/></route>", from, from + 1, from);
+    }
+    folder.write("p.xml", simgrid("<zone id='z' routing='Dijkstra'>" + hosts + links + routes + "</zone>\n"));
+    const Outcome apart =
+        run_in(folder, {"collective", "--platform", "platform.yaml", "--ranks", "4", "--bytes", "1MB"});
+    CAPTURE(apart.err);
+    CHECK(apart.status == 1);
+    CHECK_THAT(apart.err, ContainsSubstring("no route from 'n1' to 'n2'") && !ContainsSubstring("signal"));
+    CHECK(run_in(folder, {"collective", "--platform", "platform.yaml", "--ranks", "2", "--bytes", "1MB"}).status == 0);
+#endif
+}
+
 TEST_CASE("hostile: hosts have speeds, and routes to others") {
     const TempDir folder;
     folder.write("platform.yaml", "simgrid_xml: p.xml\n");
