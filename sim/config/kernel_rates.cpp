@@ -9,6 +9,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/config/attention_rows.hpp"
 #include "sim/config/bandwidths.hpp"
+#include "sim/config/pointwise_rows.hpp"
 #include "sim/config/product_rows.hpp"
 
 namespace syncline::config {
@@ -73,6 +74,11 @@ void describe(Fields& fields, KernelRates& rates) {
     fields.quantity({"fp8_product_rate",
                      "The same for products of 8-bit factors: `1382 Tflops`. Needed by `precision: {products: fp8}`."},
                     rates.narrow_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
+    fields.quantity({"sustained_product_rate",
+                     "Rate above which no product with factors of 16 or more bits stays when products follow each "
+                     "other for long, because the device reaches its limit of power: `697 Tflops`. Tables are measured "
+                     "in bursts. Default: bursts last."},
+                    rates.sustained_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
     describe_attention(fields, rates);
     fields.quantity({"memory_bandwidth", "Measured bandwidth of the device's memory: `1.7 TBps`.", true},
                     rates.memory_Bps, Dimension::bandwidth, bandwidths);
@@ -83,8 +89,23 @@ void describe(Fields& fields, KernelRates& rates) {
          "Time of the host to issue a kernel in an eager framework, with Python and dispatch: `23 us`. A layer's pass "
          "takes at least that for each of its kernels, or that longer, as `training.launches` says."},
         rates.host_launch_s, Dimension::seconds, {.word = "none", .most = 3600});
+    double backward_s = -1;  // no default for the schema
+    fields.quantity({"host_launch_backward", "The same in the backward pass: `45 us`. Default: `host_launch`."},
+                    backward_s, Dimension::seconds, {.word = "none", .most = 3600});
+    if (fields.given("host_launch_backward")) rates.host_launch_backward_s = backward_s;
     fields.text({"source", "Sources of the rates: who measured them, and how; or that they are chosen.", true},
                 rates.source);
+    fields.file({"pointwise",
+                 "File with measured times of kernels that are bound by the memory: `kind,bytes,seconds`, with the "
+                 "bytes that a kernel reads and writes. Between its points the logarithm of the time is linear in that "
+                 "of the bytes; beyond them it is in proportion. Default: all at `memory_bandwidth`."},
+                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+                    try {
+                        rates.pointwise = std::make_shared<const PointwiseTable>(read_pointwise(path, text));
+                    } catch (const std::invalid_argument& error) {
+                        throw ConfigError({{{path, 1, 1, ""}, error.what(), "larger kernels take longer"}});
+                    }
+                });
     fields.file({"products",
                  "File with a grid of measured matrix products in the precision of `flops`: `batch,m,n,k,tflops`. "
                  "Between its points the logarithm of the time is linear in the logarithms of the extents; beyond them "

@@ -108,6 +108,10 @@ void visit(Fields& fields, LayerKeys& keys, const std::vector<std::string>& kind
     fields.flag(
         {"gated", "Gated feed-forward layer (SwiGLU, GEGLU): a third matrix, whose results multiply the activation's."},
         keys.gated);
+    fields.flag({"merged_gate",
+                 "One product for both factors of a gated feed-forward layer (`gate_up_proj` of Phi-3), also where the "
+                 "framework runs element-wise operations one by one (`training.elementwise`)."},
+                keys.merged_gate);
     fields.flag({"dropout", "Dropout in attention, feed-forward and embedding layers, whose masks are kept in memory."},
                 keys.dropout);
     fields.choice({"parallel",

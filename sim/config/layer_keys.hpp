@@ -19,7 +19,7 @@ struct LayerKeys {
     std::int64_t positions = 0;  ///< 0: given neither here nor by the workload's `sequence`
     std::int64_t width = 1, hidden = 1, vocabulary = 1, segments = 0, repeat = 1, extra = 0;
     bool bias = false, batch_norm = false, gathered = true, tied = false, learned_positions = true;
-    bool gated = false, dropout = true;
+    bool gated = false, merged_gate = false, dropout = true;
     Norm norm = Norm::none;
     Attention attention;                      ///< what only attention has
     int parallel = 0;                         ///< none, one-norm, two-norms

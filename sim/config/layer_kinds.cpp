@@ -11,7 +11,7 @@ namespace {
 
 const std::vector<std::string> attention_keys{"positions",  "kv_heads", "head_size",   "window", "context", "rotary",
                                               "query_rank", "kv_rank",  "rotary_size", "bias",   "norm",    "dropout"};
-const std::vector<std::string> feed_forward_keys{"positions", "gated", "bias", "norm", "dropout"};
+const std::vector<std::string> feed_forward_keys{"positions", "gated", "merged_gate", "bias", "norm", "dropout"};
 
 std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
     for (const std::string& word : more)

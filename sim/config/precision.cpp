@@ -32,10 +32,12 @@ void describe(Fields& fields, Precision& precision) {
     fields.choice_or_section(
         {"precision",
          "Sizes of elements in exchanges and in memory: the workload's `element_size` for all (`uniform`); weights, "
-         "gradients and activations in 2 B and a master copy of the weights in 4 B (`mixed`: Micikevicius et al.); or "
-         "a mapping: `{weights: 4 B, gradients: 2 B, activations: 2 B}`. Times of the computation stay those of the "
+         "gradients and activations in 2 B and a master copy of the weights in 4 B (`mixed`: Micikevicius et al.); "
+         "autocast (`autocast`: weights and gradients in 4 B, products in the workload's `element_size`, sums between "
+         "layers in 4 B, with their casts: torch.autocast); or a mapping: `{weights: 4 B, gradients: 2 B, activations: "
+         "2 B}`. Times of the computation stay those of the "
          "workload's `element_size` and the device's `flops`, but for `products`."},
-        word, {"uniform", "mixed"}, [&](Fields& inner) {
+        word, {"uniform", "mixed", "autocast"}, [&](Fields& inner) {
             describe_size(inner, {"weights", "Size of a weight. Default: the workload's `element_size`."},
                           precision.weights);
             describe_size(inner, {"gradients", "Size of a gradient. Default: the workload's `element_size`."},
@@ -60,6 +62,7 @@ void describe(Fields& fields, Precision& precision) {
                           precision.activations);
         });
     if (word == 1) precision = Precision::mixed();
+    if (word == 2) precision = Precision::automatic();
 }
 
 void describe(Fields& fields, Compression& compression) {

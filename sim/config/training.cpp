@@ -190,9 +190,16 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     open.recomputation = open.everything && !fields.given("recomputation");
     fields.one_of({"optimizer",
                    "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "
-                   "or two moments (`adam`)."},
+                   "or two moments (`adam`). With `none` there is no step, and no master copy of the weights."},
                   plan.optimizer,
-                  {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
+                  {{"none", Optimizer::none},
+                   {"sgd", Optimizer::sgd},
+                   {"momentum", Optimizer::momentum},
+                   {"adam", Optimizer::adam}});
+    fields.flag({"clipping",
+                 "Clipping of the gradients to a norm before the optimizer's step, which takes time with the compute "
+                 "model `tables`."},
+                plan.clipping);
     fields.one_of(
         {"offload",
          "State in the host's memory, where the optimizer's step then runs: none (`none`), the optimizer's "
@@ -218,6 +225,12 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                    "`tables`."},
                   plan.launches,
                   {{"eager", Launches::eager}, {"blocking", Launches::blocking}, {"graph", Launches::graph}});
+    fields.one_of({"elementwise",
+                   "Element-wise operations between products (activations, rotations, dropout, gradients of parts): "
+                   "joined into few kernels, as in Megatron-Core and compiled PyTorch (`fused`), or a kernel for each "
+                   "operation, as in eager PyTorch (`separate`). It has no effect with other compute models than "
+                   "`tables`."},
+                  plan.elementwise, {{"fused", Elementwise::fused}, {"separate", Elementwise::separate}});
     describe_noise(fields, plan.noise);
     fields.one_of({"exchange",
                    "Exchange of gradients between ranks (`allreduce`) or with servers (`parameter-server`), or of "

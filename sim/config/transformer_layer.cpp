@@ -73,7 +73,10 @@ FeedForward feed_forward_of(Fields& fields, const LayerKeys& keys) {
                             .gated = keys.gated,
                             .bias = keys.bias || !fields.given("bias"),
                             .norm = norm_of(fields, keys),
-                            .dropout = keys.dropout};
+                            .dropout = keys.dropout,
+                            .merged_gate = keys.merged_gate};
+    if (shape.merged_gate && !shape.gated)
+        fields.reject("merged_gate", "'merged_gate' needs 'gated'", "write 'gated: true' for a gated layer");
     Sums sums;
     sums.add(shape);
     sums.check(fields, "hidden");

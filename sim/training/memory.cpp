@@ -14,6 +14,7 @@ namespace {
 
 /// Returns the optimizer state of one parameter, with the master copy of the weight.
 double state_bytes(Optimizer optimizer, const Model& model) {
+    if (optimizer == Optimizer::none) return 0;
     const double copy = master_element(model);
     return kept_values(optimizer) * std::max(copy, weight_element(model)) + copy;
 }

@@ -22,6 +22,8 @@ void judge_plan(const Model& model, const Plan& plan, Complaints& complaints) {
     if (plan.overlap == Overlap::across_iterations)
         refuse("overlap", "the step in the host's memory waits for all gradients, which 'across-iterations' does not",
                "write `overlap: wait-free`");
+    if (plan.optimizer == Optimizer::none)
+        return refuse("offload", "there is no optimizer's step that could run on the host", "remove it");
     if (plan.offload == Offload::optimizer && plan.optimizer == Optimizer::sgd && master_element(model) == 0)
         refuse("offload", "'sgd' without a master copy of the weights keeps nothing that could leave the device",
                "remove it, or write `optimizer: adam`");

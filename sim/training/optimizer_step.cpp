@@ -26,15 +26,16 @@ double updated_weights(const Lowered& training, std::uint32_t stage) {
 
 }  // namespace
 
-StepBytes step_bytes(Optimizer optimizer, Offload offload, const Model& model) {
+StepBytes step_bytes(const Plan& plan, const Model& model) {
+    if (plan.optimizer == Optimizer::none) return {};
     const double weight = weight_element(model), master = master_element(model);
     const double gradient = std::max(gradient_element(model), model.precision.accumulation);
-    const double clipping = 3 * gradient;
-    const double states = 2 * (1 + kept_values(optimizer)) * (master > 0 ? master : weight);
+    const double clipping = plan.clipping ? 3 * gradient : 0;
+    const double states = 2 * (1 + kept_values(plan.optimizer)) * (master > 0 ? master : weight);
     const double update = gradient + states + (master > 0 ? weight : 0);
-    if (offload == Offload::none) return {.device = clipping + update};
-    const bool gradients = offload == Offload::gradients;
-    return {.device = gradients ? 0 : clipping,
+    if (plan.offload == Offload::none) return {.clipping = clipping, .update = update};
+    const bool gradients = plan.offload == Offload::gradients;
+    return {.clipping = gradients ? 0 : clipping,
             .to_host = gradients ? 0 : gradient,
             .host = (gradients ? clipping : 0) + update,
             .to_device = weight};
@@ -47,9 +48,14 @@ StepTime step_time(const Lowered& training, std::uint32_t stage) {
     const bool known = kind_used(plan.compute, training.model.name, device) == ComputeKind::tables;
     if (training.served() || (!known && !offloaded)) return {};
     const double weights = updated_weights(training, stage);
-    const StepBytes bytes = step_bytes(plan.optimizer, plan.offload, training.model);
+    const StepBytes bytes = step_bytes(plan, training.model);
     StepTime time;
-    if (known) time.device_s = weights * bytes.device / device.kernels->memory_Bps / device.speed;
+    if (known) {
+        const KernelRates& rates = *device.kernels;
+        const double update_s =
+            bytes.update > 0 ? rates.pointwise_s(Pointwise::optimizer, weights * bytes.update) - rates.fixed_s : 0;
+        time.device_s = (weights * bytes.clipping / rates.memory_Bps + update_s) / device.speed;
+    }
     if (!offloaded) return time;
     const double copy_Bps = host_copy_rate(training, stage);
     time.to_host_s = weights * bytes.to_host / copy_Bps;

@@ -9,7 +9,7 @@
 /// that has them. For each weight that a rank updates, with gradients (or their buffer, Precision::accumulation) of g
 /// bytes, weights of w bytes, a master copy of c bytes, and n values that the optimizer keeps,
 ///
-///     clipping  3·g
+///     clipping  3·g                      if gradients are clipped
 ///     update    g + 2·(1 + n)·c + w    with a master copy (P. Micikevicius et al., "Mixed precision training", 2018)
 ///               g + 2·(1 + n)·w        without one (c = 0)
 ///
@@ -17,6 +17,8 @@
 /// Megatron-LM's clip_grads.py and PyTorch's clip_grad_norm_), and read by the step, which reads and writes the master
 /// copy and all kept values in one pass, and writes the weights (NVIDIA apex, multi_tensor_adam). With Sharding a rank
 /// updates its shard.
+///
+/// The device's table of memory-bound kernels, if it has one, gives the time of the update (pointwise_table.hpp).
 ///
 /// What the device does takes time only with the compute model `tables`: a measured throughput includes it, and a
 /// roofline has no step. With Offload (offload.hpp) the update is in the host's memory, of which each rank of the node
@@ -28,15 +30,17 @@
 /// times as long (ZeRO-Offload, table 4); servers, which update the weights themselves.
 namespace syncline {
 
-/// Bytes that the step moves for each weight. With Offload::gradients they are copied to the host before the step.
+/// Bytes that clipping and the step move for each weight. With Offload::gradients they are copied to the host before
+/// the step.
 struct StepBytes {
-    double device = 0;     ///< in the device's memory
+    double clipping = 0;   ///< in the device's memory
+    double update = 0;     ///< in the device's memory
     double to_host = 0;    ///< to the host
     double host = 0;       ///< in the host's memory
     double to_device = 0;  ///< back
 };
 
-StepBytes step_bytes(Optimizer optimizer, Offload offload, const Model& model);
+StepBytes step_bytes(const Plan& plan, const Model& model);
 
 /// Returns the time of the step on a rank of this stage. Parts that are not known take none.
 StepTime step_time(const Lowered& training, std::uint32_t stage);

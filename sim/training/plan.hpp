@@ -19,7 +19,8 @@
 namespace syncline {
 
 /// Optimizer state per parameter, in addition to weight and gradient: nothing, a momentum, or two moments (Adam).
-enum class Optimizer { sgd, momentum, adam };
+/// `none`: weights are not updated, as in a measurement of forward and backward passes.
+enum class Optimizer { none, sgd, momentum, adam };
 
 /// Returns the number of values that the optimizer keeps for each weight.
 constexpr double kept_values(Optimizer optimizer) {
@@ -160,8 +161,10 @@ struct Plan {
     ComputeKind compute = ComputeKind::calibrated;
     std::vector<std::string> free_layers;  ///< names of layers whose computation takes no time
     Launches launches = Launches::eager;
+    Elementwise elementwise = Elementwise::fused;
     Accumulation accumulation = Accumulation::separate;
     Optimizer optimizer = Optimizer::momentum;
+    bool clipping = true;  ///< of gradients to their norm, before the optimizer's step
     Offload offload = Offload::none;
     Precision precision = {};  ///< replaces the model's
     ExchangeKind exchange = ExchangeKind::allreduce;

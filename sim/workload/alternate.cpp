@@ -57,10 +57,10 @@ std::vector<double> outputs_again(const FeedForward& shape, double part) {
     return {shape.gated ? hidden : 0, 0};
 }
 
-std::vector<Kernel> kernels_again(const Layer& layer, const Share& share) {
+std::vector<Kernel> kernels_again(const Layer& layer, const Share& share, const Operations& operations) {
     const std::vector<double> again = again_of(layer, share.part);
     if (again.empty()) return {};
-    std::vector<Kernel> forward = kernels(layer, Pass::forward, share, Lowering::implicit), result;
+    std::vector<Kernel> forward = kernels(layer, Pass::forward, share, Lowering::implicit, operations), result;
     // The output of a block is the next one's input, which is kept.
     if (!std::holds_alternative<Attention>(layer.shape)) forward.pop_back();
     auto outputs = again.begin();

@@ -30,6 +30,6 @@ std::vector<double> outputs_again(const FeedForward& shape, double part);
 
 /// Returns the kernels of the layer's forward pass that are computed again; empty for layers that are no part of a
 /// transformer's block.
-std::vector<Kernel> kernels_again(const Layer& layer, const Share& share);
+std::vector<Kernel> kernels_again(const Layer& layer, const Share& share, const Operations& operations = {});
 
 }  // namespace syncline

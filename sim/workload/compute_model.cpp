@@ -141,8 +141,15 @@ ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Devic
 
 namespace {
 
+/// Returns the host's times. The device's speed, by which all times are divided, does not make the host faster.
+HostLaunch host_launch(const Device& device) {
+    const KernelRates& rates = *device.kernels;
+    return {rates.host_launch_s * device.speed,
+            rates.host_launch_backward_s.value_or(rates.host_launch_s) * device.speed};
+}
+
 std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& model, const Device& device,
-                                                 Launches launches) {
+                                                 const Software& software) {
     switch (kind_used(kind, model.name, device)) {
         case ComputeKind::roofline:
             break;
@@ -156,16 +163,15 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
             if (!device.kernels) throw std::logic_error("the device has no rates of kernels");
             if (model.precision.fp8_products && device.kernels->narrow_flops_per_s == 0)
                 throw std::logic_error("the device has no rate of products of 8-bit factors");
-            // The device's speed, by which all times are divided, does not make the host faster.
             return std::make_unique<const KernelByKernel>(model, Lowering::implicit,
                                                           table_clock(device, model.precision.fp8_products),
-                                                          device.kernels->host_launch_s * device.speed, launches);
+                                                          host_launch(device), software);
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);
             throw std::logic_error("the device has no times of this model's layers");
         case ComputeKind::calibrated:
-            return std::make_unique<const Calibrated>(at_speed_one(ComputeKind::roofline, model, device, launches),
+            return std::make_unique<const Calibrated>(at_speed_one(ComputeKind::roofline, model, device, software),
                                                       model, device);
     }
     return std::make_unique<const KernelByKernel>(model, Lowering::implicit, roofline_clock(device));
@@ -174,15 +180,15 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
 }  // namespace
 
 std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device,
-                                                       Launches launches) {
-    auto computation = at_speed_one(kind, model, device, launches);
+                                                       Software software) {
+    auto computation = at_speed_one(kind, model, device, software);
     if (device.speed == 1) return computation;
     return std::make_unique<const Paced>(std::move(computation), device.speed);
 }
 
 std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch, ComputeKind kind,
-                                   Launches launches) {
-    return times_of(*make_compute_model(kind, model, device, launches), model.layers.size(), batch);
+                                   Software software) {
+    return times_of(*make_compute_model(kind, model, device, software), model.layers.size(), batch);
 }
 
 }  // namespace syncline

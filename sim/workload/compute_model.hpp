@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
+#include "sim/workload/kernels.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/share.hpp"
 
@@ -59,6 +60,12 @@ enum class ComputeKind { calibrated, roofline, im2col, efficiency, measured, tab
 /// host does not limit them.
 enum class Launches { eager, blocking, graph };
 
+/// How the framework runs kernels.
+struct Software {
+    Launches launches = Launches::eager;
+    Elementwise elementwise = Elementwise::fused;
+};
+
 /// The term that determines a kernel's time: flops/F, bytes/M, or l; or a pass's: its launches.
 enum class Bound { compute, memory, latency, host };
 constexpr std::size_t bound_kinds = 4;
@@ -97,7 +104,7 @@ public:
 /// `model` and `device` must outlive the result, and the device must have what the kind needs: an efficiency curve,
 /// rates of kernels, or times of every layer of the model (measured_layers). Throws std::logic_error otherwise.
 std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device,
-                                                       Launches launches = Launches::eager);
+                                                       Software software = {});
 
 /// Returns the kind that determines the times: for `calibrated` without a calibration, `tables` or `roofline`.
 ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Device& device);
@@ -109,6 +116,6 @@ const MeasuredLayers* measured_layers(const Device& device, const std::string& w
 
 /// Returns the times in seconds of each layer of `model` for a batch of `batch` samples, on one device.
 std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch,
-                                   ComputeKind kind = ComputeKind::calibrated, Launches launches = Launches::eager);
+                                   ComputeKind kind = ComputeKind::calibrated, Software software = {});
 
 }  // namespace syncline

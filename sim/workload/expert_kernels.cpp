@@ -56,7 +56,8 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
     std::vector<Kernel> result;
     // Megatron-Core's sort_chunks_by_idxs, or the transposition that replaces it with a capacity.
     const bool sorts = own > 1 && pass != Pass::weight_gradient;
-    const Kernel sort = moving("sort by expert", 2 * copies * share.load * share.routed_tokens() * width);
+    const Kernel sort =
+        moving("sort by expert", 2 * copies * share.load * share.routed_tokens() * width, Pointwise::copy);
     const auto add_networks = [&] {
         if (sorts) append(result, core({sort}));
         append(result, core(routed.kernels(pass)));

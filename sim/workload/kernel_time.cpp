@@ -45,11 +45,14 @@ public:
         const double products = fp8_products_ && kernel.linear ? rates_.narrow_flops_per_s : rates_.product_flops_per_s;
         const double rate = kernel.attention ? rates_.attention_rate(*kernel.attention) : products;
         const double computing_s = kernel.flops / rate, moving_s = bytes / rates_.memory_Bps;
-        const double busy_s =
-            kernel.product ? product_s(kernel, bytes) - rates_.fixed_s : std::max(computing_s, moving_s);
+        // Kernels that do no arithmetic wait for the memory, at the rate of their kind.
+        const bool moves_only = !kernel.product && kernel.flops == 0;
+        const double busy_s = kernel.product ? product_s(kernel, bytes) - rates_.fixed_s
+                              : moves_only   ? rates_.pointwise_s(kernel.kind, bytes) - rates_.fixed_s
+                                             : std::max(computing_s, moving_s);
         KernelTime time{std::max(rates_.fixed_s + busy_s, latency_s_)};
-        const bool moves = moving_s >= busy_s && moving_s > computing_s;
-        if (moves) time.stall_s = moving_s - computing_s;
+        const bool moves = moves_only ? busy_s > 0 : moving_s >= busy_s && moving_s > computing_s;
+        if (moves) time.stall_s = (moves_only ? busy_s : moving_s) - computing_s;
         if (time.seconds - busy_s >= busy_s)
             time.bound = Bound::latency;
         else
@@ -78,12 +81,12 @@ std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_pr
     return std::make_unique<const Tables>(device, fp8_products);
 }
 
-double KernelByKernel::waiting_s(double device_s, double launched) const {
-    switch (launches_) {
+double KernelByKernel::waiting_s(double device_s, double launching_s) const {
+    switch (software_.launches) {
         case Launches::eager:
-            return std::max(0.0, launched * launch_s_ - device_s);
+            return std::max(0.0, launching_s - device_s);
         case Launches::blocking:
-            return launched * launch_s_;
+            return launching_s;
         case Launches::graph:
             break;
     }
@@ -96,7 +99,7 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     double core = 0;                            // kernels of the core's forward pass
     const auto run = [&](Pass pass) {
         double pass_s = 0, launched = 0;
-        for (const Kernel& kernel : kernels(model_.layers[layer], pass, share, lowering_)) {
+        for (const Kernel& kernel : kernels(model_.layers[layer], pass, share, lowering_, operations_)) {
             const auto count = static_cast<double>(kernel.count);
             const KernelTime one = clock_->time(kernel, kernel.moved(model_.element_bytes), share);
             pass_s += count * one.seconds;
@@ -118,21 +121,21 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     const auto [forward_s, forward] = run(Pass::forward);
     const auto [inputs_s, inputs] = has_input_gradient(model_, layer) ? run(Pass::input_gradient) : std::pair(0.0, 0.0);
     const auto [weights_s, weights] = run(Pass::weight_gradient);
-    const double forward_wait_s = waiting_s(forward_s, forward);
-    const double backward_wait_s = waiting_s(inputs_s + weights_s, inputs + weights);
+    const double forward_wait_s = waiting_s(forward_s, forward * launch_.forward_s);
+    const double backward_wait_s = waiting_s(inputs_s + weights_s, (inputs + weights) * launch_.backward_s);
     // The host issues the kernels of both gradients in turn: each waits in proportion to its kernels.
     const double inputs_wait_s = backward_wait_s > 0 ? backward_wait_s * inputs / (inputs + weights) : 0;
     total.forward_s = forward_s + forward_wait_s;
     total.input_gradient_s = inputs_s + inputs_wait_s;
     total.weight_gradient_s = weights_s + (backward_wait_s - inputs_wait_s);
-    total.core_again_s = total.core_forward_s + waiting_s(total.core_forward_s, core);
+    total.core_again_s = total.core_forward_s + waiting_s(total.core_forward_s, core * launch_.forward_s);
     double again_s = 0, again = 0;
-    for (const Kernel& kernel : kernels_again(model_.layers[layer], share)) {
+    for (const Kernel& kernel : kernels_again(model_.layers[layer], share, operations_)) {
         const auto count = static_cast<double>(kernel.count);
         again_s += count * clock_->time(kernel, kernel.moved(model_.element_bytes), share).seconds;
         again += count;
     }
-    total.alternate_s = again_s + waiting_s(again_s, again);
+    total.alternate_s = again_s + waiting_s(again_s, again * launch_.forward_s);
     total.host_bound_s = forward_wait_s + backward_wait_s;
     bound_s[static_cast<std::size_t>(Bound::host)] = total.host_bound_s;
     const auto most = std::max_element(bound_s.begin(), bound_s.end());

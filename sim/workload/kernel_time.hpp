@@ -32,24 +32,35 @@ std::unique_ptr<const KernelClock> roofline_clock(const Device& device, const Ef
 /// The measured rates of the device's kernels, which it must have; `fp8_products`: for those with 8-bit factors, too.
 std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_products);
 
+/// Time of the host to issue a kernel, in the forward and in the backward pass.
+struct HostLaunch {
+    double forward_s = 0, backward_s = 0;
+};
+
 class KernelByKernel : public ComputeModel {
 public:
-    /// `launch_s`: time of the host for each kernel, for which a pass waits as `launches` says.
-    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock, double launch_s = 0,
-                   Launches launches = Launches::eager)
-        : model_(model), lowering_(lowering), clock_(std::move(clock)), launch_s_(launch_s), launches_(launches) {}
+    /// `launch`: time of the host for each kernel, for which a pass waits as the software says.
+    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock,
+                   HostLaunch launch = {}, Software software = {})
+        : model_(model),
+          lowering_(lowering),
+          clock_(std::move(clock)),
+          launch_(launch),
+          software_(software),
+          operations_{software.elementwise, model.precision.autocast} {}
 
     LayerTime time(std::size_t layer, const Share& share) const override;
 
 private:
-    /// Returns for how long a pass of this time on the device and this number of kernels waits for launches.
-    double waiting_s(double device_s, double launched) const;
+    /// Returns for how long a pass of this time on the device waits for launches that take this time.
+    double waiting_s(double device_s, double launching_s) const;
 
     const Model& model_;
     Lowering lowering_;
     std::unique_ptr<const KernelClock> clock_;
-    double launch_s_;
-    Launches launches_;
+    HostLaunch launch_;
+    Software software_;
+    Operations operations_;
 };
 
 }  // namespace syncline

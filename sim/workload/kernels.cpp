@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/workload/autocast.hpp"
 #include "sim/workload/kernel_parts.hpp"
 
 namespace syncline {
@@ -44,6 +45,7 @@ struct Lowered {
     Pass pass;
     const Share& share;
     Lowering lowering;
+    const Operations& operations;
 
     std::vector<Kernel> operator()(const Custom&) const { return {whole(layer, share, real(layer.parameters))}; }
 
@@ -64,6 +66,13 @@ struct Lowered {
     }
 
     std::vector<Kernel> operator()(const Dense& dense) const {
+        std::vector<Kernel> result = kernels_of(dense);
+        if (!operations.autocast) return result;
+        const double values = share.samples * share.area * real(dense.positions) * share.positions * real(dense.inputs);
+        return autocast(std::move(result), pass, values, 0, operations.separate());
+    }
+
+    std::vector<Kernel> kernels_of(const Dense& dense) const {
         const double rows = share.samples * share.area * real(dense.positions), inputs = real(dense.inputs);
         Kernel product = gemm("GEMM", rows, real(dense.outputs) * share.part, inputs);
         if (lowering == Lowering::implicit) {
@@ -89,10 +98,16 @@ struct Lowered {
         return result;
     }
 
-    std::vector<Kernel> operator()(const Attention& attention) const { return kernels_of(attention, pass, share); }
-    std::vector<Kernel> operator()(const FeedForward& forward) const { return kernels_of(forward, pass, share); }
-    std::vector<Kernel> operator()(const ParallelBlock& block) const { return kernels_of(block, pass, share); }
-    std::vector<Kernel> operator()(const Experts& experts) const { return kernels_of(experts, pass, share); }
+    std::vector<Kernel> operator()(const Attention& attention) const {
+        return syncline::kernels_of(attention, pass, share, operations);
+    }
+    std::vector<Kernel> operator()(const FeedForward& forward) const {
+        return syncline::kernels_of(forward, pass, share, operations);
+    }
+    std::vector<Kernel> operator()(const ParallelBlock& block) const {
+        return syncline::kernels_of(block, pass, share, operations);
+    }
+    std::vector<Kernel> operator()(const Experts& experts) const { return syncline::kernels_of(experts, pass, share); }
 
     std::vector<Kernel> operator()(const Embedding& embedding) const {
         const double rows = share.samples * real(embedding.positions), width = real(embedding.width);
@@ -106,10 +121,10 @@ struct Lowered {
             if (normed) result.push_back(normalisation(embedding.norm, rows * share.positions, width));
             if (embedding.dropout) result.push_back(dropout(states * share.positions));
         } else if (pass == Pass::weight_gradient) {
-            if (embedding.dropout) result = {dropout(states * share.positions)};
+            if (embedding.dropout) result = {dropout_gradient(states * share.positions)};
             if (normed) result.push_back(normalisation_gradient(embedding.norm, rows * share.positions, width));
             result.push_back(moving("clearing", table));
-            result.push_back(moving("rows", 3 * states * share.part));
+            result.push_back(moving("rows", 3 * states * share.part, Pointwise::embedding_gradient));
         }
         return result;
     }
@@ -131,11 +146,12 @@ struct Lowered {
 
 }  // namespace
 
-std::vector<Kernel> kernels(const Layer& layer, Pass pass, const Share& share, Lowering lowering) {
+std::vector<Kernel> kernels(const Layer& layer, Pass pass, const Share& share, Lowering lowering,
+                            Operations operations) {
     Share own = share;
     // A part of a sequence is computed like that part of the samples.
     if (!std::holds_alternative<Convolution>(layer.shape)) own.samples *= std::exchange(own.area, 1);
-    return std::visit(Lowered{layer, pass, own, lowering}, layer.shape);
+    return std::visit(Lowered{layer, pass, own, lowering, operations}, layer.shape);
 }
 
 bool has_input_gradient(const Model& model, std::size_t layer) {

@@ -7,6 +7,7 @@
 
 #include "sim/platform/attention_table.hpp"
 #include "sim/platform/matrix_product.hpp"
+#include "sim/platform/pointwise_table.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/share.hpp"
 
@@ -49,6 +50,23 @@
 /// without (same source, section 3.1.1; blocks on the diagonal, which are computed whole, are left out). A model's FLOP
 /// count all scores.
 ///
+/// Elementwise::separate: a rotation of x, two halves, is x·cos + (-x₂, x₁)·sin: a negation of half the elements, a
+/// concatenation, two products and a sum, which move 10 elements for each of x in place of 2; its backward pass has the
+/// two products' gradients, those of concatenation and negation, and a sum: 10 again. A gated activation is two
+/// kernels: the activation, 2 elements per hidden unit, and the product, 3; backward both factors' gradients, 3 each,
+/// and the activation's, 3. With one product for both factors (FeedForward::merged_gate) these are views of its
+/// outputs, and autograd joins their gradients: each is filled up with zeros (5) and then both are added (6 per unit);
+/// with two products the gradients of their inputs are added. The gradients of queries, keys and values, views too, are
+/// concatenated. Dropout before a residual addition is a kernel of its own. (PyTorch: torch/csrc/autograd/
+/// FunctionsManual.cpp, split_backward and slice_backward; aten/src/ATen/native/transformers/attention.cpp, whose flash
+/// kernels read and write views as they are.)
+///
+/// Operations::autocast (PyTorch's torch.autocast to 16 bits, aten/src/ATen/autocast_mode.h): products work on 2 bytes,
+/// and normalisations, the loss and the sums between the halves on 4. A half's normalisation and residual addition move
+/// 4 bytes for each element, but 2 for the branch that is added. Conversions, kernels of their own if the others are:
+/// of a normalisation's outputs, of the gradients that come back to it, of those that reach the branch, and of each
+/// weight once forward and of its gradient.
+///
 /// Experts: normalisation, router GEMM(bs, E, h), the choice (as a softmax of E), dispatch (a copy of each token for
 /// each of its K experts), a batch of E GEMMs per matrix with bsK/E rows each, the sum of a token's K results, residual
 /// addition; shared experts are one more feed-forward network. A `capacity` multiplies K. What arrives at a rank is in
@@ -78,6 +96,17 @@ enum class Pass { forward, weight_gradient, input_gradient };
 
 enum class Lowering { implicit, im2col };
 
+/// Element-wise operations between products: joined into few kernels, as Megatron-Core, Transformer Engine and
+/// compiled PyTorch do; or each a kernel of its own, as eager PyTorch issues them.
+enum class Elementwise { fused, separate };
+
+/// How a framework runs a layer's operations beside its products.
+struct Operations {
+    Elementwise elementwise = Elementwise::fused;
+    bool autocast = false;  ///< Precision::autocast
+    bool separate() const { return elementwise == Elementwise::separate; }
+};
+
 /// Products of a transformer's half at its edges, where rows that divide the positions exchange them: those that read
 /// its inputs, or their gradients from those of its outputs, and those whose sum over the rows is its outputs.
 enum class Edge { none, inputs, outputs };
@@ -97,12 +126,14 @@ struct Kernel {
     bool linear = false;
     double bytes = 0;  ///< read and written by each besides its elements: masks, and values in 4 bytes
     Edge edge = Edge::none;
+    Pointwise kind = Pointwise::other;  ///< if it is no product and no attention
 
     double moved(double element_bytes) const { return elements * element_bytes + bytes; }
 };
 
 /// Returns the kernels for the part `share` of `layer`. Empty if there is no work.
-std::vector<Kernel> kernels(const Layer& layer, Pass pass, const Share& share, Lowering lowering);
+std::vector<Kernel> kernels(const Layer& layer, Pass pass, const Share& share, Lowering lowering,
+                            Operations operations = {});
 
 /// Returns true if a layer's backward pass computes gradients of its inputs. Nothing uses those of the first layer, but
 /// attention and feed-forward need most of the computation for the gradients of their own weights, so they do all of

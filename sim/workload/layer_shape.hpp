@@ -84,6 +84,8 @@ struct FeedForward {
     bool bias = true;
     Norm norm = Norm::layer;
     bool dropout = true;
+    /// One product computes both factors of a gated layer, also in an eager framework (`gate_up_proj` of Phi-3).
+    bool merged_gate = false;
 };
 
 /// Both halves on the same input, whose results are added to it together (B. Wang, A. Komatsuzaki, "GPT-J-6B", 2021). A

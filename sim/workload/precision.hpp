@@ -22,6 +22,9 @@ struct Precision {
     /// Products with weights inside a transformer's layers have 8-bit factors (P. Micikevicius et al., "FP8 formats for
     /// deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding or the head.
     bool fp8_products = false;
+    /// Weights, their gradients and the sums between layers in 4 bytes, products in the model's elements
+    /// (torch.autocast).
+    bool autocast = false;
 
     /// Returns weights, gradients and activations in 2 bytes, the master copy in 4.
     static Precision mixed() {
@@ -30,7 +33,16 @@ struct Precision {
         precision.master = 4;
         return precision;
     }
-    bool given() const { return weights || gradients || activations || master || fp8_products || accumulation > 0; }
+    static Precision automatic() {
+        Precision precision;
+        precision.weights = precision.gradients = 4;
+        precision.master = 0;
+        precision.autocast = true;
+        return precision;
+    }
+    bool given() const {
+        return weights || gradients || activations || master || fp8_products || autocast || accumulation > 0;
+    }
 };
 
 }  // namespace syncline

@@ -2,6 +2,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "sim/workload/autocast.hpp"
 #include "sim/workload/kernel_parts.hpp"
 #include "sim/workload/transformer.hpp"
 
@@ -34,11 +35,12 @@ void add_bias_gradient(Kernels& kernels, bool bias, const WeightMatrix& matrix, 
 struct HeadKernels {
     const Attention& attention;
     double samples;
+    Operations operations;
     HeadElements own;  ///< of a sample
     double size = real(attention.size()), long_size = size + real(attention.rotary_size);
 
-    HeadKernels(const Attention& shape, const Share& share)
-        : attention(shape), samples(share.samples), own(head_elements(shape, share.part)) {}
+    HeadKernels(const Attention& shape, const Share& share, const Operations& how)
+        : attention(shape), samples(share.samples), operations(how), own(head_elements(shape, share.part)) {}
 
     /// Return products with the scores as result, and with the scores as a factor.
     Kernel score(const char* name, double inner) const {
@@ -65,7 +67,7 @@ struct HeadKernels {
     Kernels forward() const {
         if (attention.scores == Scores::flash) return {fused(false, long_size + size, 1)};
         const double scores = samples * own.scores;
-        Kernels result{score("scores", long_size), moving("softmax", 2 * scores)};
+        Kernels result{score("scores", long_size), moving("softmax", 2 * scores, Pointwise::softmax)};
         if (attention.dropout) result.push_back(dropout(scores));
         result.push_back(value("weighted sum", size));
         return result;
@@ -74,21 +76,40 @@ struct HeadKernels {
         if (attention.scores == Scores::flash) return {fused(true, 3 * long_size + 2 * size, 2)};
         const double scores = samples * own.scores;
         Kernels result{score("weighted sum: scores", size), value("weighted sum: values", size)};
-        if (attention.dropout) result.push_back(dropout(scores));
-        append(result,
-               {moving("softmax", 3 * scores), value("scores: queries", long_size), value("scores: keys", long_size)});
+        if (attention.dropout) result.push_back(dropout_gradient(scores));
+        append(result, {moving("softmax", 3 * scores, Pointwise::softmax_gradient), value("scores: queries", long_size),
+                        value("scores: keys", long_size)});
         return result;
     }
-    Kernels rotation() const {
+    Kernels rotation(bool backward) const {
         if (!attention.rotary) return {};
         const double rotated = attention.rotary_size > 0 ? real(attention.rotary_size) / long_size : 1;
-        return {moving("rotation", 2 * samples * (own.queries + own.keys) * rotated)};
+        if (!operations.separate()) return {moving("rotation", 2 * samples * (own.queries + own.keys) * rotated)};
+        Kernels result;
+        for (const double values : {samples * own.queries * rotated, samples * own.keys * rotated}) {
+            const Kernel negation = moving("rotation: negation", values, Pointwise::copy),
+                         joined = moving("rotation: concatenation", 2 * values, Pointwise::copy),
+                         product = moving("rotation: product", 2 * values, Pointwise::addition);
+            if (backward)
+                append(result, {product, product, negation, joined});
+            else
+                append(result, {negation, joined, product, product});
+            result.push_back(addition("rotation: sum", 2, values));
+        }
+        return result;
+    }
+    /// Returns the kernel that joins the gradients of queries, keys and values, which are views of one product's
+    /// outputs.
+    Kernels join() const {
+        if (!operations.separate()) return {};
+        return {moving("gradients of queries, keys and values", 2 * samples * (own.queries + own.keys + own.values),
+                       Pointwise::copy)};
     }
 };
 
 /// Returns the kernels without the residual addition.
-Kernels half(const Attention& attention, Pass pass, const Share& share) {
-    const HeadKernels heads(attention, share);
+Kernels half(const Attention& attention, Pass pass, const Share& share, const Operations& operations) {
+    const HeadKernels heads(attention, share, operations);
     const double between = share.samples * real(attention.positions) * share.positions;
     std::vector<WeightMatrix> matrices = weight_matrices(attention, share.part);
     const WeightMatrix projection = matrices.back();
@@ -102,7 +123,7 @@ Kernels half(const Attention& attention, Pass pass, const Share& share) {
             const Edge edge = matrix.inputs == real(attention.width) ? Edge::inputs : Edge::none;
             result.push_back(at(edge, product(matrix, pass, share.samples)));
         }
-        append(result, heads.rotation());
+        append(result, heads.rotation(false));
         append(result, core(heads.forward()));
         result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
         return result;
@@ -112,7 +133,8 @@ Kernels half(const Attention& attention, Pass pass, const Share& share) {
     result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
     if (pass == Pass::input_gradient) {
         append(result, core(heads.backward()));
-        append(result, heads.rotation());
+        append(result, heads.rotation(true));
+        if (matrices.size() == 1) append(result, heads.join());
     }
     for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix) {
         add_bias_gradient(result, biased, *matrix, share.samples);
@@ -123,18 +145,46 @@ Kernels half(const Attention& attention, Pass pass, const Share& share) {
     return result;
 }
 
+/// Return the kernels of the activation function of a feed-forward half, and of its backward pass.
+Kernels activations(const FeedForward& forward, double hidden, const Operations& operations) {
+    if (!forward.gated || !operations.separate()) return {activation(forward.gated, hidden)};
+    return {activation(false, hidden), addition("product with the gate", 2, hidden)};
+}
+Kernels activation_gradients(const FeedForward& forward, double hidden, const Operations& operations) {
+    if (!forward.gated || !operations.separate()) return {activation_gradient(forward.gated, hidden)};
+    const Kernel product = addition("product with the gate", 2, hidden);
+    Kernels result{product, product, activation_gradient(false, hidden)};
+    if (!forward.merged_gate) return result;
+    const Kernel zeros = moving("zeros", hidden, Pointwise::copy),
+                 filled = moving("filled up", 4 * hidden, Pointwise::copy);
+    append(result, {zeros, filled, zeros, filled, addition("sum of both factors' gradients", 2, 2 * hidden)});
+    return result;
+}
+
+/// Returns the product of a matrix that computes both factors of a gated layer, or those of two such matrices.
+Kernel factors(const FeedForward& forward, WeightMatrix matrix, Pass pass, double samples,
+               const Operations& operations) {
+    const bool two = forward.gated && !forward.merged_gate && operations.separate();
+    if (two) matrix.outputs /= 2;
+    Kernel kernel = product(matrix, pass, samples);
+    kernel.count = two ? 2 : 1;
+    return kernel;
+}
+
 /// Returns the kernels without the residual addition.
-Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
+Kernels half(const FeedForward& forward, Pass pass, const Share& share, const Operations& operations) {
     const std::vector<WeightMatrix> matrices = weight_matrices(forward, share.part);
     const double width = real(forward.width), rows = share.samples * real(forward.positions);
     const double hidden = rows * matrices[1].inputs, between = rows * share.positions;
-    const Kernel up = at(Edge::inputs, product(matrices[0], pass, share.samples));
+    const Kernel up = at(Edge::inputs, factors(forward, matrices[0], pass, share.samples, operations));
     const Kernel down = at(Edge::outputs, product(matrices[1], pass, share.samples));
     Kernels result;
     switch (pass) {
         case Pass::forward:
             if (forward.norm != Norm::none) result.push_back(normalisation(forward.norm, between, width));
-            append(result, {up, activation(forward.gated, hidden), down});
+            result.push_back(up);
+            append(result, activations(forward, hidden, operations));
+            result.push_back(down);
             break;
         case Pass::weight_gradient:
             add_bias_gradient(result, forward.bias, matrices[1], share.samples);
@@ -143,25 +193,31 @@ Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
             result.push_back(up);
             break;
         case Pass::input_gradient:
-            result = {down, activation_gradient(forward.gated, hidden), up};
+            result = {down};
+            append(result, activation_gradients(forward, hidden, operations));
+            result.push_back(up);
+            if (up.count > 1) result.push_back(addition("sum of both inputs' gradients", 2, rows * width));
             if (forward.norm != Norm::none) result.push_back(normalisation_gradient(forward.norm, between, width));
     }
     return result;
 }
 
-/// Returns the kernels with the addition of branches to the input, or of their gradients. The kernel that adds a branch
-/// drops its values, too, and writes the mask; in the backward pass a kernel of its own drops their gradients.
-Kernels with_residual(Kernels kernels, Pass pass, double values, std::initializer_list<bool> dropouts) {
-    if (pass == Pass::weight_gradient) return kernels;
+/// Returns the kernels with the addition of branches to the input, or of their gradients. Fused, the kernel that adds a
+/// branch drops its values, too, and writes the mask; in the backward pass a kernel of its own drops their gradients.
+Kernels with_residual(Kernels kernels, Pass pass, double values, std::initializer_list<bool> dropouts,
+                      const Operations& operations) {
     const auto branches = static_cast<double>(dropouts.size());
     const auto dropped = static_cast<double>(std::count(dropouts.begin(), dropouts.end(), true));
-    if (pass == Pass::forward) {
-        kernels.push_back(moving("residual addition", (branches + 2) * values, dropped * values));
-        return kernels;
-    }
-    if (dropped > 0) kernels.insert(kernels.begin(), dropout(dropped * values));
-    kernels.push_back(moving("residual addition", (branches + 2) * values));
-    return kernels;
+    Kernel sum = addition("residual addition", branches + 1, values);
+    if (pass == Pass::forward && !operations.separate())
+        sum.bytes = dropped * values;
+    else if (pass == Pass::forward && dropped > 0)
+        kernels.push_back(dropout(dropped * values));
+    else if (pass == Pass::input_gradient && dropped > 0)
+        kernels.insert(kernels.begin(), dropout_gradient(dropped * values));
+    if (pass != Pass::weight_gradient) kernels.push_back(std::move(sum));
+    if (!operations.autocast) return kernels;
+    return autocast(std::move(kernels), pass, values, branches, operations.separate());
 }
 
 /// Returns the elements between the halves that a rank works on.
@@ -172,19 +228,24 @@ double values_between(const Shape& shape, const Share& share) {
 
 }  // namespace
 
-std::vector<Kernel> kernels_of(const Attention& attention, Pass pass, const Share& share) {
-    return with_residual(half(attention, pass, share), pass, values_between(attention, share), {attention.dropout});
+std::vector<Kernel> kernels_of(const Attention& attention, Pass pass, const Share& share,
+                               const Operations& operations) {
+    return with_residual(half(attention, pass, share, operations), pass, values_between(attention, share),
+                         {attention.dropout}, operations);
 }
 
-std::vector<Kernel> kernels_of(const FeedForward& forward, Pass pass, const Share& share) {
-    return with_residual(half(forward, pass, share), pass, values_between(forward, share), {forward.dropout});
+std::vector<Kernel> kernels_of(const FeedForward& forward, Pass pass, const Share& share,
+                               const Operations& operations) {
+    return with_residual(half(forward, pass, share, operations), pass, values_between(forward, share),
+                         {forward.dropout}, operations);
 }
 
-std::vector<Kernel> kernels_of(const ParallelBlock& block, Pass pass, const Share& share) {
-    Kernels result = half(block.attention, pass, share);
-    append(result, half(block.forward, pass, share));
+std::vector<Kernel> kernels_of(const ParallelBlock& block, Pass pass, const Share& share,
+                               const Operations& operations) {
+    Kernels result = half(block.attention, pass, share, operations);
+    append(result, half(block.forward, pass, share, operations));
     return with_residual(std::move(result), pass, values_between(block.attention, share),
-                         {block.attention.dropout, block.forward.dropout});
+                         {block.attention.dropout, block.forward.dropout}, operations);
 }
 
 }  // namespace syncline

@@ -70,16 +70,22 @@ Plan plan_of(std::int64_t ranks, Optimizer optimizer, Sharding sharding) {
 TEST_CASE("optimizer step: bytes of a weight by hand", "[memory]") {
     Model model;
     model.element_bytes = 4;  // no master copy: 4 passes over the gradient, weight and values are read and written
-    CHECK(step_bytes(Optimizer::sgd, Offload::none, model).device == 16 + 8);
-    CHECK(step_bytes(Optimizer::momentum, Offload::none, model).device == 16 + 16);
-    CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 16 + 24);
+    CHECK(step_bytes(plan_of(1, Optimizer::sgd, Sharding::none), model).clipping == 16 * 3 / 4);
+    CHECK(step_bytes(plan_of(1, Optimizer::sgd, Sharding::none), model).update == 16 / 4 + 8);
+    CHECK(step_bytes(plan_of(1, Optimizer::momentum, Sharding::none), model).clipping == 16 * 3 / 4);
+    CHECK(step_bytes(plan_of(1, Optimizer::momentum, Sharding::none), model).update == 16 / 4 + 16);
+    CHECK(step_bytes(plan_of(1, Optimizer::adam, Sharding::none), model).clipping == 16 * 3 / 4);
+    CHECK(step_bytes(plan_of(1, Optimizer::adam, Sharding::none), model).update == 16 / 4 + 24);
     model.precision = Precision::mixed();  // gradients of 2 B, master and moments of 4 B, a weight of 2 B is written
-    CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 8 + 24 + 2);
+    CHECK(step_bytes(plan_of(1, Optimizer::adam, Sharding::none), model).clipping == 8 * 3 / 4);
+    CHECK(step_bytes(plan_of(1, Optimizer::adam, Sharding::none), model).update == 8 / 4 + 24 + 2);
     model.precision.gradients = 4;  // Megatron-LM's main gradients
-    CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 16 + 24 + 2);
+    CHECK(step_bytes(plan_of(1, Optimizer::adam, Sharding::none), model).clipping == 16 * 3 / 4);
+    CHECK(step_bytes(plan_of(1, Optimizer::adam, Sharding::none), model).update == 16 / 4 + 24 + 2);
     model.precision.gradients = 2;  // with a buffer of 4 B beside them
     model.precision.accumulation = 4;
-    CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 16 + 24 + 2);
+    CHECK(step_bytes(plan_of(1, Optimizer::adam, Sharding::none), model).clipping == 16 * 3 / 4);
+    CHECK(step_bytes(plan_of(1, Optimizer::adam, Sharding::none), model).update == 16 / 4 + 24 + 2);
 }
 
 TEST_CASE("optimizer step: it follows the exchange, on the rank's shard, and weights are gathered after it",

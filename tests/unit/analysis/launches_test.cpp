@@ -50,7 +50,7 @@ Layer small_feed_forward(std::int64_t hidden = 128) {
 LayerTime time_of(const Layer& layer, double host_launch_s, Launches launches = Launches::eager, double part = 1) {
     const Model model = model_of({layer});
     const Device device = slow_tiles(host_launch_s);
-    return make_compute_model(ComputeKind::tables, model, device, launches)->time(0, {.samples = 1, .part = part});
+    return make_compute_model(ComputeKind::tables, model, device, {launches})->time(0, {.samples = 1, .part = part});
 }
 
 void check_same(const LayerTime& one, const LayerTime& other) {
@@ -62,6 +62,23 @@ void check_same(const LayerTime& one, const LayerTime& other) {
 }
 
 }  // namespace
+
+TEST_CASE("launches: the backward pass has its own time for a launch", "[memory]") {
+    const Model model = model_of({small_feed_forward()});
+    Device device = slow_tiles(3 * us);
+    device.kernels->host_launch_backward_s = 10 * us;
+    const auto time = [&](Launches launches) {
+        return make_compute_model(ComputeKind::tables, model, device, {launches})->time(0, {.samples = 1});
+    };
+    // 5 kernels forward take 13 us on the device, 7 backward 23 us.
+    CHECK(time(Launches::eager).forward_s == Approx(15 * us));
+    CHECK(time(Launches::eager).backward_s() == Approx(70 * us));
+    CHECK(time(Launches::blocking).forward_s == Approx((13 + 15) * us));
+    CHECK(time(Launches::blocking).backward_s() == Approx((23 + 70) * us));
+    CHECK(time(Launches::graph).backward_s() == Approx(23 * us));
+    device.speed = 2;  // the host does not get faster
+    CHECK(time(Launches::eager).backward_s() == Approx(70 * us));
+}
 
 TEST_CASE("launches: a pass takes at least the host's time for its kernels", "[memory]") {
     // On the device a product takes 1 + 4 us: 13 us forward, 13 us for the gradients of inputs, 10 for those of
@@ -155,7 +172,7 @@ TEST_CASE("launches: they make nothing faster, and a faster device waits for the
             const auto times = layer_times(model, device, static_cast<std::int64_t>(samples));
             const auto fast = layer_times(model, faster, static_cast<std::int64_t>(samples));
             const auto graph = layer_times(model, device, static_cast<std::int64_t>(samples), ComputeKind::calibrated,
-                                           Launches::graph);
+                                           {Launches::graph});
             for (std::size_t i = 0; i < times.size(); ++i) {
                 CAPTURE(samples, host_launch_s, i);
                 CHECK(times[i].forward_s >= last[i].forward_s);

@@ -57,6 +57,18 @@ TEST_CASE("attention: the rate is that of the measured point, and a power of the
     CHECK(table.rate({backward, causal, 128, 4096}) == Approx(50));
 }
 
+TEST_CASE("attention: a clock that falls under load slows it by as much as large products", "[memory]") {
+    KernelRates rates = *shipped_device("h100-sxm").kernels;
+    const AttentionWork work{forward, causal, 128, 4096};
+    const double sustained = rates.attention_rate(work);
+    rates.sustained_flops_per_s = 0;
+    CHECK(sustained / rates.attention_rate(work) == Approx(697 / 794.5));
+    rates.sustained_flops_per_s = 2 * rates.product_flops_per_s;  // a limit that is never reached
+    const double burst = rates.attention_rate(work);
+    rates.sustained_flops_per_s = 0;
+    CHECK(burst == rates.attention_rate(work));
+}
+
 TEST_CASE("attention: head sizes are interpolated and may have different sequences", "[memory]") {
     const AttentionTable table({{{forward, whole, 64, 1024}, 100},
                                 {{forward, whole, 256, 512}, 200},
@@ -93,6 +105,7 @@ TEST_CASE("attention: a head size without one of the masks has the rate of the o
 
 TEST_CASE("attention: a layer's passes take their FLOP at the rates of its shape", "[memory]") {
     Device device = shipped_device("h100-sxm");
+    device.kernels->sustained_flops_per_s = 0;  // bursts
     device.kernels->fixed_s = 0;
     device.kernels->attention = std::make_shared<const AttentionTable>(std::vector<AttentionTable::Row>{
         {{forward, causal, 128, 1}, 2e12}, {{forward, whole, 128, 1}, 4e12}, {{backward, whole, 128, 1}, 1e12}});
@@ -121,7 +134,8 @@ TEST_CASE("attention: a layer's passes take their FLOP at the rates of its shape
 // with FlashAttention-2. The rates are of other measurements.
 TEST_CASE("attention: Transformer Engine's times of cuDNN and FlashAttention-2 on H100 are predicted within 6 %",
           "[memory]") {
-    const Device device = shipped_device("h100-sxm");
+    Device device = shipped_device("h100-sxm");
+    device.kernels->sustained_flops_per_s = 0;  // bursts
     const Attention shape{.positions = 8192, .width = 4096, .heads = 32, .kv_heads = 4, .causal = true};
     CHECK(both_passes_s(device, "cudnn-9.1", 2, shape) == Approx(7.4875e-3).epsilon(0.06));
     CHECK(both_passes_s(device, "cudnn", 2, shape) == Approx(7.4875e-3).epsilon(0.1));

@@ -160,18 +160,26 @@ TEST_CASE("offload: ZeRO-Offload's models fit into a V100 of 32 GB, and only wit
 TEST_CASE("offload: bytes of a weight by hand", "[memory]") {
     Model model;
     model.precision = Precision::mixed();  // gradients and weights of 2 B, master and moments of 4 B
-    const StepBytes optimizer = step_bytes(Optimizer::adam, Offload::optimizer, model);
-    CHECK(optimizer.device == 6);  // read for the norm, read and written by clipping
+    Plan plan;
+    plan.optimizer = Optimizer::adam;
+    plan.offload = Offload::optimizer;
+    const StepBytes optimizer = step_bytes(plan, model);
+    CHECK(optimizer.clipping == 6);  // read for the norm, read and written by clipping
     CHECK(optimizer.to_host == 2);
     CHECK(optimizer.host == 2 + 24 + 2);
     CHECK(optimizer.to_device == 2);
-    const StepBytes gradients = step_bytes(Optimizer::adam, Offload::gradients, model);
-    CHECK(gradients.device == 0);
+    plan.offload = Offload::gradients;
+    const StepBytes gradients = step_bytes(plan, model);
+    CHECK(gradients.clipping == 0);
+    CHECK(gradients.update == 0);
     CHECK(gradients.to_host == 0);
     CHECK(gradients.host == 6 + 2 + 24 + 2);
     CHECK(gradients.to_device == 2);
+    plan.offload = Offload::optimizer;
     model.precision.gradients = 4;  // Megatron-LM's main gradients
-    CHECK(step_bytes(Optimizer::adam, Offload::optimizer, model).to_host == 4);
+    CHECK(step_bytes(plan, model).to_host == 4);
+    plan.clipping = false;
+    CHECK(step_bytes(plan, model).clipping == 0);
 }
 
 TEST_CASE("offload: CPU-Adam's times of ZeRO-Offload's table 4", "[memory]") {

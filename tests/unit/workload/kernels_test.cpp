@@ -235,6 +235,113 @@ TEST_CASE("fewer heads of keys and values, a window and a context shorten attent
     }
 }
 
+TEST_CASE("separate element-wise operations: kernels of a rotation and of a gate, by hand", "[memory]") {
+    const Operations separate{Elementwise::separate};
+    const Share share{.samples = 2};
+    const Layer rotated = attention(
+        "a",
+        {.positions = 10, .width = 12, .heads = 3, .kv_heads = 1, .rotary = true, .bias = false, .dropout = false});
+    const double queries = 2 * 10 * 12, keys = 2 * 10 * 4;
+    const auto moved = [](const std::vector<Kernel>& all, const std::string& name) {
+        double elements = 0;
+        for (const Kernel& kernel : all)
+            if (kernel.name.starts_with(name)) elements += kernel.elements * static_cast<double>(kernel.count);
+        return elements;
+    };
+    for (const Pass pass : {Pass::forward, Pass::input_gradient}) {
+        const auto all = kernels(rotated, pass, share, Lowering::implicit, separate);
+        CHECK(moved(all, "rotation") == Approx(10 * (queries + keys)));
+        CHECK(std::count_if(all.begin(), all.end(),
+                            [](const Kernel& one) { return one.name.starts_with("rotation"); }) == 10);
+    }
+    // Gradients of queries, keys and values are joined.
+    CHECK(moved(kernels(rotated, Pass::input_gradient, share, Lowering::implicit, separate), "gradients of queries") ==
+          Approx(2 * (queries + 2 * keys)));
+
+    FeedForward shape{.positions = 9, .width = 10, .hidden = 12, .gated = true, .bias = false, .dropout = false};
+    const double rows = 18, units = rows * 12;
+    auto forward = kernels(feed_forward("f", shape), Pass::forward, share, Lowering::implicit, separate);
+    REQUIRE(forward.size() == 6);
+    check(forward[1], "to hidden units", 2 * rows * 12 * 10, rows * 12 + rows * 10 + 12 * 10, 2, 10);  // two products
+    check(forward[2], "GELU", 0, 2 * units);
+    check(forward[3], "product with the gate", 0, 3 * units);
+    auto backward = kernels(feed_forward("f", shape), Pass::input_gradient, share, Lowering::implicit, separate);
+    CHECK(moved(backward, "product with the gate") == Approx(6 * units));
+    CHECK(moved(backward, "sum of both inputs' gradients") == Approx(3 * rows * 10));
+    CHECK(moved(backward, "zeros") == 0);
+    shape.merged_gate = true;
+    forward = kernels(feed_forward("f", shape), Pass::forward, share, Lowering::implicit, separate);
+    check(forward[1], "to hidden units", 2 * rows * 24 * 10, rows * 24 + rows * 10 + 24 * 10, 1, 10);
+    backward = kernels(feed_forward("f", shape), Pass::input_gradient, share, Lowering::implicit, separate);
+    CHECK(moved(backward, "zeros") + moved(backward, "filled up") + moved(backward, "sum of both factors") ==
+          Approx(16 * units));
+    CHECK(moved(backward, "sum of both inputs' gradients") == 0);
+}
+
+TEST_CASE("separate element-wise operations: the same products, and at least as many kernels and bytes", "[memory]") {
+    std::mt19937 random(3);
+    const auto any = [&](int most) { return std::uniform_int_distribution<std::int64_t>(1, most)(random); };
+    for (int i = 0; i < 200; ++i) {
+        const std::int64_t heads = any(4), width = heads * 2 * any(8), positions = any(20);
+        const bool dropout = i % 2 == 0;
+        const Attention attends{.positions = positions,
+                                .width = width,
+                                .heads = heads,
+                                .rotary = i % 3 == 0,
+                                .dropout = dropout,
+                                .scores = i % 5 == 0 ? Scores::stored : Scores::flash};
+        const FeedForward feeds{.positions = positions,
+                                .width = width,
+                                .hidden = any(40),
+                                .gated = i % 4 < 2,
+                                .dropout = dropout,
+                                .merged_gate = i % 4 == 0};
+        const Layer layers[] = {attention("a", attends), feed_forward("f", feeds),
+                                parallel_block("b", {attends, feeds})};
+        for (const Layer& layer : layers)
+            for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
+                CAPTURE(i, layer.name, static_cast<int>(pass));
+                const Share share{.samples = 3};
+                const auto fused = kernels(layer, pass, share, Lowering::implicit),
+                           separate = kernels(layer, pass, share, Lowering::implicit, {Elementwise::separate});
+                const auto bytes = [](const std::vector<Kernel>& all) {
+                    double sum = 0;
+                    for (const Kernel& kernel : all) sum += kernel.moved(2) * static_cast<double>(kernel.count);
+                    return sum;
+                };
+                CHECK(flops(separate) == Approx(flops(fused)));
+                CHECK(separate.size() >= fused.size());
+                CHECK(bytes(separate) >= bytes(fused) * (1 - 1e-12));
+                // Autocast moves more, and most as kernels of their own.
+                const auto wide = kernels(layer, pass, share, Lowering::implicit, {Elementwise::fused, true}),
+                           cast = kernels(layer, pass, share, Lowering::implicit, {Elementwise::separate, true});
+                CHECK(wide.size() == fused.size());
+                CHECK(bytes(wide) >= bytes(fused));
+                CHECK(bytes(cast) > bytes(separate));
+                CHECK(flops(cast) == Approx(flops(fused)));
+            }
+    }
+}
+
+TEST_CASE("autocast: bytes of a feed-forward half by hand", "[memory]") {
+    const Layer layer = feed_forward("f", {.positions = 9, .width = 10, .hidden = 12, .bias = false, .dropout = false});
+    const double values = 2 * 9 * 10, weights = 2 * 10 * 12, norm = 2 * 10;  // LayerNorm has a scale and a shift
+    const auto bytes = [&](Pass pass, const Operations& operations) {
+        double sum = 0;
+        for (const Kernel& kernel : kernels(layer, pass, {.samples = 2}, Lowering::implicit, operations))
+            if (!kernel.product) sum += kernel.moved(2);
+        return sum;
+    };
+    const auto more = [&](Pass pass) {
+        return bytes(pass, {Elementwise::separate, true}) - bytes(pass, {Elementwise::separate});
+    };
+    // Normalisation in 4 bytes, a conversion of its result, the sum's input and result in 4 bytes; weights.
+    CHECK(more(Pass::forward) == Approx(2 * (2 * values + norm) + 6 * values + 4 * values + 6 * weights));
+    // A conversion for the branch, and of the gradient that comes back; normalisation and sum in 4 bytes.
+    CHECK(more(Pass::input_gradient) == Approx(6 * values + 6 * values + 2 * (5 * values + 2 * norm) + 2 * 3 * values));
+    CHECK(more(Pass::weight_gradient) == Approx(6 * weights));
+}
+
 TEST_CASE("a gated feed-forward layer has one more matrix, and RMSNorm one parameter less per element", "[memory]") {
     const Layer layer =
         feed_forward("f", {.positions = 9, .width = 10, .hidden = 12, .gated = true, .bias = false, .norm = Norm::rms});

@@ -1,0 +1,47 @@
+#include "sim/workload/autocast.hpp"
+
+#include <utility>
+
+#include "sim/workload/kernel_parts.hpp"
+
+namespace syncline {
+
+namespace {
+
+constexpr double narrow = 2, wide = 4;  // bytes of an element
+
+Kernel conversion(const char* name, double values) {
+    return moving(name, 0, (narrow + wide) * values, Pointwise::copy);
+}
+
+/// Returns the number of weights of a product.
+double weights_of(const MatrixProduct& product, Pass pass) {
+    return (pass == Pass::weight_gradient ? product.m * product.n : product.n * product.k) * product.batch;
+}
+
+}  // namespace
+
+std::vector<Kernel> autocast(std::vector<Kernel> kernels, Pass pass, double values, double branches, bool separate) {
+    std::vector<Kernel> result;
+    for (std::size_t i = 0; separate && pass == Pass::input_gradient && i < static_cast<std::size_t>(branches); ++i)
+        result.push_back(conversion("conversion for a branch", values));
+    for (Kernel& kernel : kernels) {
+        const bool norm = kernel.kind == Pointwise::normalisation, sum = kernel.name == "residual addition",
+                   norm_gradient = kernel.kind == Pointwise::normalisation_gradient;
+        if (norm || norm_gradient) kernel.bytes += (wide - narrow) * kernel.elements;
+        if (sum) kernel.bytes += (wide - narrow) * (pass == Pass::forward ? 2 * values : kernel.elements);
+        const double weights =
+            kernel.product && pass != Pass::input_gradient ? weights_of(*kernel.product, pass) * real(kernel.count) : 0;
+        const bool has_weights = weights > 0 && !kernel.core;
+        if (separate && norm_gradient) result.push_back(conversion("conversion of a gradient", values));
+        if (separate && has_weights && pass == Pass::forward)
+            result.push_back(conversion("conversion of weights", weights));
+        result.push_back(std::move(kernel));
+        if (separate && norm) result.push_back(conversion("conversion", values));
+        if (separate && has_weights && pass == Pass::weight_gradient)
+            result.push_back(conversion("conversion of a gradient", weights));
+    }
+    return result;
+}
+
+}  // namespace syncline
