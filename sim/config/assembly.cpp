@@ -87,9 +87,9 @@ void Assembly::expand_framework(Node* node) {
     if (node == nullptr) return;
     for (const char* key : {"name", "description"}) take(*node, key);
     Node* base = node->find("base");
-    if (base == nullptr) return;
+    if (base == nullptr || base->kind != Node::Kind::scalar) return;  // reading says that it is not a name
     expand_framework(base);
-    if (base->kind != Node::Kind::mapping) return;  // reading says that it is not a name
+    if (base->kind != Node::Kind::mapping) return;
     Node whole = take(*node, "base");
     merge(whole, *node);
     *node = std::move(whole);
