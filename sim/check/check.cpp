@@ -2,6 +2,7 @@
 
 #include "sim/config/assembly.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/framework.hpp"
 #include "sim/document/override.hpp"
 #include "sim/measured/measured.hpp"
 #include "sim/measured/mechanisms.hpp"
@@ -52,12 +53,13 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         assembly.read(node, "transport", [&](Fields& fields) { describe(fields, transport); });
         return "transport";
     }
-    assembly.report(node.mark,
-                    "this is not a scenario, platform, device, transport, workload, topology, selection or "
-                    "ablation",
-                    "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and "
-                    "'memory_bandwidth', a transport 'send_overhead', 'staging' or 'launch', a workload 'layers', a "
-                    "topology 'topology', a selection 'rows', an ablation 'mechanisms'");
+    assembly.report(
+        node.mark,
+        "this is not a scenario, platform, device, transport, workload, topology, selection, ablation or "
+        "framework",
+        "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and "
+        "'memory_bandwidth', a transport 'send_overhead', 'staging' or 'launch', a workload 'layers', a "
+        "topology 'topology', a selection 'rows', an ablation 'mechanisms', a framework keys of 'training'");
     return "";
 }
 
@@ -84,6 +86,13 @@ bool is_study_or_scenario(const std::string& path) {
 std::string check_file(const std::string& path, const Inspect& inspect) {
     Assembly assembly;
     Node node = assembly.load_argument(path);
+    if (is_framework(node)) {
+        assembly.expand_framework(&node);
+        FrameworkFile file;
+        assembly.read(node, "framework", [&](Fields& fields) { describe(fields, file); });
+        assembly.finish();
+        return "framework";
+    }
     if (is_study(node)) {
         Study(path, {}, inspect).check();
         return "study";

@@ -4,6 +4,7 @@
 
 #include "sim/check/check.hpp"
 #include "sim/config/alternatives.hpp"
+#include "sim/config/framework.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/schema.hpp"
 #include "sim/study/study_file.hpp"
@@ -36,7 +37,7 @@ const nlohmann::json& property(const std::string& kind, const std::string& key) 
 
 const std::vector<std::string>& file_kinds() {
     static const std::vector<std::string> kinds{"scenario", "platform",  "device", "transport", "workload",
-                                                "topology", "selection", "study",  "ablation"};
+                                                "topology", "selection", "study",  "ablation",  "framework"};
     return kinds;
 }
 
@@ -49,6 +50,7 @@ std::string schema_of(const std::string& kind) {
     if (kind == "topology") return schema_for<TopologySpec>(kind);
     if (kind == "selection") return schema_for<Selection>(kind);
     if (kind == "study") return schema_for<StudyFile>(kind);
+    if (kind == "framework") return schema_for<FrameworkFile>(kind);
     if (kind == "ablation") return schema_for<AblationFile>(kind);
     throw std::logic_error("no kind of file '" + kind + "'");
 }

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "sim/config/files.hpp"
+#include "sim/config/scenario_file.hpp"
+#include "sim/document/override.hpp"
 #include "sim/topology/formats.hpp"
 
 namespace syncline::config {
@@ -80,6 +82,19 @@ void Assembly::expand_selection(Node* node) {
     }
 }
 
+void Assembly::expand_framework(Node* node) {
+    expand(node, {"framework"});
+    if (node == nullptr) return;
+    for (const char* key : {"name", "description"}) take(*node, key);
+    Node* base = node->find("base");
+    if (base == nullptr || base->kind != Node::Kind::scalar) return;  // reading says that it is not a name
+    expand_framework(base);
+    if (base->kind != Node::Kind::mapping) return;
+    Node whole = take(*node, "base");
+    merge(whole, *node);
+    *node = std::move(whole);
+}
+
 void Assembly::expand_platform(Node& platform) {
     expand(platform.find("device"), {"device"});
     expand(platform.find("transport"), {"transport"});
@@ -92,6 +107,7 @@ void Assembly::expand_references(Node& document) {
         expand_platform(*platform);
     }
     expand(document.find("workload"), {"workload"});
+    if (Node* training = document.find("training")) expand_framework(training->find("framework"));
     for (Node* part : {document.find("training"), document.find("collective"), &document}) {
         if (part == nullptr) continue;
         expand_topology(part->find("overlay"));

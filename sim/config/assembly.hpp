@@ -29,9 +29,9 @@ public:
     Node load_argument(const std::string& path);
 
     /// Replaces the names of files and of presets in `platform`, `platform.device`, `platform.transport`,
-    /// `platform.fabric`, `workload`, and in the `overlay` and `selection` of `training`, `collective` and the document
-    /// itself by the content of the files. Must be called after every merge: a file's name then replaces the whole
-    /// previous value, and a mapping changes it key by key.
+    /// `platform.fabric`, `workload`, `training.framework`, and in the `overlay` and `selection` of `training`,
+    /// `collective` and the document itself by the content of the files. Must be called after every merge: a file's
+    /// name then replaces the whole previous value, and a mapping changes it key by key.
     void expand_references(Node& document);
     /// Does the same for a platform's own `device`, `transport` and `fabric`.
     void expand_platform(Node& platform);
@@ -40,6 +40,8 @@ public:
     void expand_topology(Node* node);
     /// Does the same for a selection, and for the overlays in its rows.
     void expand_selection(Node* node);
+    /// Does the same for a framework and its `base`, whose keys it changes; texts for readers are removed.
+    void expand_framework(Node* node);
 
     void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body);
 

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+
 #include "sim/config/counts.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/framework.hpp"
 #include "sim/training/channel_orders.hpp"
 
 namespace syncline::config {
@@ -71,8 +75,12 @@ void describe(Fields& fields, Fidelity& fidelity) {
 
 void report(Fields& fields, const Complaints& complaints) {
     for (const Complaint& complaint : complaints) {
-        const bool other = !complaint.otherwise.empty() && !fields.given(complaint.key);
-        fields.reject(other ? complaint.otherwise : complaint.key, complaint.message, complaint.hint);
+        std::string place = complaint.key;
+        if (!fields.given(place) && !complaint.otherwise.empty()) place = complaint.otherwise;
+        if (!fields.given(place))
+            if (std::string inherited = place_in_framework(fields, complaint.key); !inherited.empty())
+                place = std::move(inherited);
+        fields.reject(place, complaint.message, complaint.hint);
     }
 }
 

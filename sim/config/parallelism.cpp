@@ -190,6 +190,7 @@ void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
 void describe_sharding(Fields& fields, Parallelism& parallelism) {
     constexpr Sharding states[] = {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters};
     int state = static_cast<int>(parallelism.sharding);
+    if (fields.given("sharding")) parallelism.shard_ranks.reset();
     fields.choice_or_section(
         {"sharding",
          "State that ranks with the same weights shard: `none`, `optimizer` (optimizer state; ZeRO-1), `gradients` "
@@ -224,6 +225,7 @@ void describe_gathering(Fields& fields, Parallelism& parallelism) {
 
 void describe_model_overlap(Fields& fields, Parallelism& parallelism) {
     int way = -1;
+    if (fields.given("model_overlap")) parallelism.model_chunks = 1;
     fields.choice_or_section(
         {"model_overlap",
          "Overlap of the exchanges among rows with computation: none (`none`); gradients of inputs are exchanged while "

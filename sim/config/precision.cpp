@@ -29,6 +29,7 @@ void describe_rate(Fields& fields, Compression& compression) {
 
 void describe(Fields& fields, Precision& precision) {
     int word = 0;
+    bool sizes = false;
     fields.choice_or_section(
         {"precision",
          "Sizes of elements in exchanges and in memory: the workload's `element_size` for all (`uniform`); weights, "
@@ -38,6 +39,7 @@ void describe(Fields& fields, Precision& precision) {
          "2 B}`. Times of the computation stay those of the "
          "workload's `element_size` and the device's `flops`, but for `products`."},
         word, {"uniform", "mixed", "autocast"}, [&](Fields& inner) {
+            sizes = true;
             describe_size(inner, {"weights", "Size of a weight. Default: the workload's `element_size`."},
                           precision.weights);
             describe_size(inner, {"gradients", "Size of a gradient. Default: the workload's `element_size`."},
@@ -61,6 +63,7 @@ void describe(Fields& fields, Precision& precision) {
             describe_size(inner, {"activations", "Size of an activation. Default: the workload's `element_size`."},
                           precision.activations);
         });
+    if (fields.given("precision") && !sizes) precision = {};
     if (word == 1) precision = Precision::mixed();
     if (word == 2) precision = Precision::automatic();
 }

@@ -3,9 +3,11 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/framework.hpp"
 #include "sim/config/parallelism.hpp"
 #include "sim/config/precision.hpp"
 #include "sim/config/saved.hpp"
+#include "sim/config/training_keys.hpp"
 
 namespace syncline::config {
 
@@ -19,7 +21,8 @@ std::vector<std::string> training_algorithms() {
 }
 
 void describe(Fields& fields, Fusion& fusion) {
-    fields.quantity({"threshold", "Maximum size of a bucket of merged gradients: `64 MiB`.", true},
+    const bool inherited = fusion.threshold_bytes > 0;
+    fields.quantity({"threshold", "Maximum size of a bucket of merged gradients: `64 MiB`.", !inherited},
                     fusion.threshold_bytes, Dimension::bytes, {.word = "none"});
     fields.quantity({"first", "Maximum size of the first bucket: `1 MiB`. Default: `threshold`."}, fusion.first_bytes,
                     Dimension::bytes, {.word = "none", .least = 1});
@@ -158,7 +161,7 @@ void describe_compute(Fields& fields, ComputeKind& kind) {
                    {"tables", ComputeKind::tables}});
 }
 
-void describe(Fields& fields, Plan& plan, OpenPlan& open) {
+void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.integer({"ranks", "Number of ranks (workers), one device each.", true}, plan.ranks, 1, largest_group);
     describe(fields, plan.placement);
     fields.integer(
@@ -258,10 +261,16 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
          "before it (`blocking`)."},
         plan.input_copy,
         {{"none", InputCopy::none}, {"overlapped", InputCopy::overlapped}, {"blocking", InputCopy::blocking}});
+    bool fused = false;
     fields.section(
         {"fusion",
          "Merging of small gradients into buckets, as in Horovod and PyTorch. With `none` each layer has a bucket."},
-        [&](Fields& inner) { describe(inner, plan.fusion); }, "none");
+        [&](Fields& inner) {
+            fused = true;
+            describe(inner, plan.fusion);
+        },
+        "none");
+    if (fields.given("fusion") && !fused) plan.fusion = {};
     describe(fields, plan.compression);
     fields.quantity(
         {"partition",
@@ -276,6 +285,12 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.section({"servers", "Parameter servers; other exchanges use none."},
                    [&](Fields& inner) { describe(inner, plan.servers); });
     describe(fields, plan.fidelity);
+}
+
+void describe(Fields& fields, Plan& plan, OpenPlan& open) {
+    describe_framework(fields, plan);
+    describe_training_keys(fields, plan, open);
+    note_inherited(fields, plan);
     if (plan.exchange == ExchangeKind::gossip) {
         plan.algorithm.operation = "neighbour-exchange";
         plan.algorithm.name = "gossip";

@@ -122,6 +122,7 @@ void drop_alternatives(Node& base, const Node& changes) {
     if (gives("grid") && !rows)
         for (const char* key : {"model", "data"}) drop(key);
     if (rows && !gives("grid")) drop("grid");
+    if (const Node* framework = changes.find("framework"); framework && framework->find("base")) drop("framework");
     for (const char* part : {"training", "collective", "parallelism"}) {
         const Node* inner = changes.find(part);
         Node* old = base.find(part);

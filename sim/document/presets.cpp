@@ -33,6 +33,7 @@ const std::vector<std::string>& folders_of(const std::string& kind) {
         {"topology", {"topologies"}},
         {"workload", {"workloads"}},
         {"ablation", {"scenarios/ablations"}},
+        {"framework", {"scenarios/frameworks"}},
     };
     return folders.at(kind);
 }

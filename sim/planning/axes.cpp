@@ -6,6 +6,8 @@
 #include <numeric>
 #include <variant>
 
+#include "sim/training/inherited.hpp"
+
 namespace syncline::planning {
 
 namespace {
@@ -283,7 +285,8 @@ std::string text_of(const Choice& choice, const Plan& base) {
     };
     for (std::size_t i = 0; i < choice.size(); ++i) {
         const Axis& axis = axes()[i];
-        if (choice[i] != axis.neutral && !axis.of_training) add(axis.key, axis.word(choice[i]));
+        const bool said = choice[i] != axis.neutral || inherits(base, "parallelism." + axis.key);
+        if (said && !axis.of_training) add(axis.key, axis.word(choice[i]));
         if (axis.key == "model") add("data", number(plan.replicas()));
     }
     close();

@@ -32,7 +32,7 @@ Plan shared_plan(const Plan& base, std::int64_t batch, const Choice& choice) {
     Plan plan = plan_of(choice, base);
     OpenPlan open;
     open.batch = batch;
-    share_batch(plan, open);
+    settle(plan, open);
     return plan;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/training/inherited.hpp"
+
 namespace syncline {
 
 namespace {
@@ -224,21 +226,8 @@ void judge_combinations(const Plan& plan, Complaints& complaints) {
             {"selection", "'selection' has no effect on sharded gradients", "remove `selection` or `sharding`"});
 }
 
-}  // namespace
-
-bool OpenPlan::automatic() const {
-    return everything || grid.automatic ||
-           std::any_of(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
-}
-
-std::string OpenPlan::automatic_key() const {
-    if (everything) return "parallelism";
-    if (grid.automatic) return "parallelism.grid";
-    const auto first = std::find_if(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
-    return fmt::format("parallelism.layers.{}.grid", first - ranges.begin());
-}
-
-Complaints settle(Plan& plan, const OpenPlan& open) {
+/// Does what settle() does for a plan of which every value is written.
+Complaints judge_alone(Plan& plan, const OpenPlan& open) {
     Complaints complaints;
     judge_stragglers(plan, complaints);
     judge_compression(plan, complaints);
@@ -264,6 +253,27 @@ Complaints settle(Plan& plan, const OpenPlan& open) {
     complaints = share_batch(plan, open);
     if (whole && !plan.parallelism.data_only()) judge_combinations(plan, complaints);
     return complaints;
+}
+
+}  // namespace
+
+bool OpenPlan::automatic() const {
+    return everything || grid.automatic ||
+           std::any_of(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
+}
+
+std::string OpenPlan::automatic_key() const {
+    if (everything) return "parallelism";
+    if (grid.automatic) return "parallelism.grid";
+    const auto first = std::find_if(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
+    return fmt::format("parallelism.layers.{}.grid", first - ranges.begin());
+}
+
+Complaints settle(Plan& plan, const OpenPlan& open) {
+    const Complaints complaints = judge_alone(plan, open);
+    bool changed = false;
+    for (const Complaint& complaint : complaints) changed = disinherit(plan, complaint.key) || changed;
+    return changed ? settle(plan, open) : complaints;
 }
 
 Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows) {

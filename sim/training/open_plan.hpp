@@ -38,7 +38,7 @@ struct OpenPlan {
 };
 
 /// Derives the batch of one replica from that of all ranks, unless the grid is open, and judges the plan by itself, on
-/// any cluster and for any model.
+/// any cluster and for any model. What it has inherited and would be refused becomes the default (inherited.hpp).
 Complaints settle(Plan& plan, const OpenPlan& open);
 
 /// Returns the plan with this number of rows where it is open.

@@ -181,6 +181,7 @@ struct Plan {
     Schedule schedule = Schedule::fifo;
     Servers servers;
     Fidelity fidelity = Fidelity::message;
+    std::vector<std::string> inherited = {};  ///< keys whose values are those of a framework's preset: inherited.hpp
 
     /// Sets the seed of all random draws.
     void set_seed(std::uint64_t seed) { placement.seed = noise.seed = seed; }

@@ -1,6 +1,10 @@
+#include <string>
+#include <vector>
+
 #include "tests/cli/results.hpp"
 
-// Checks scenarios/frameworks.yaml: the effects of fusion, order and local reduction.
+// Checks scenarios/frameworks.yaml: the effects of fusion, order and local reduction; and frameworks of published
+// series.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -96,4 +100,17 @@ TEST_CASE("frameworks: the order of gradients matters only if iterations overlap
             CHECK(seconds(result) == seconds(in_order.at(name)));
         }
     }
+}
+
+TEST_CASE("frameworks: published series have the same results with their keys written") {
+    const std::vector<std::string> of_2020{
+        "--set", "training.framework=~",
+        "--set", "training.overlap=none",
+        "--set", "training.precision={weights: 2 B, gradients: 4 B, master: 4 B, activations: 2 B}"};
+    CHECK(results_of("scenarios/published/llm/mlm20.yaml") ==
+          results_of("scenarios/published/llm/mlm20.yaml", of_2020));
+    const std::vector<std::string> of_horovod{"--set", "training.framework=~", "--set",
+                                              "training.fusion={threshold: 64 MiB, cycle: 5 ms, negotiation: ahead}"};
+    CHECK(results_of("scenarios/published/m4-horovod-cpu.yaml") ==
+          results_of("scenarios/published/m4-horovod-cpu.yaml", of_horovod));
 }

@@ -93,7 +93,9 @@ TEST_CASE("help: --seed names all keys that say that they depend on it", "[memor
     each_key(schema["properties"]["training"], "", [&](const std::string& path, const std::string& text) {
         if (text.find("see --seed") == text.npos) return;
         CAPTURE(path, seed);
-        CHECK(seed.find("`" + path.substr(0, path.find('.'))) != seed.npos);
+        const std::string framework = "framework.";  // has the same keys
+        const std::string within = path.starts_with(framework) ? path.substr(framework.size()) : path;
+        CHECK(seed.find("`" + within.substr(0, within.find('.'))) != seed.npos);
         ++keys;
     });
     CHECK(keys >= 4);

@@ -36,6 +36,7 @@ TEST_CASE("list: every shipped file is listed with one line that says what it is
         {"devices", {"platforms/devices"}},
         {"selections", {"platforms/selections"}},
         {"ablations", {"scenarios/ablations"}},
+        {"frameworks", {"scenarios/frameworks"}},
     };
     for (const auto& [list, folders] : lists) {
         CAPTURE(list);

@@ -4,6 +4,7 @@
 
 #include "sim/check/check.hpp"
 #include "sim/config/files.hpp"
+#include "sim/document/document.hpp"
 #include "tests/catch.hpp"
 
 // Every shipped file can be read, and the shipped schemas are those of the field tables.
@@ -42,10 +43,27 @@ TEST_CASE("shipped files are correct and name their schema, which exists") {
     CHECK(files >= 39);
 }
 
+namespace {
+
+int count_values(const config::Node& node) {
+    if (node.kind != config::Node::Kind::mapping) return 1;
+    int count = 0;
+    for (const config::Entry& entry : node.entries) count += count_values(entry.value);
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("a scenario of FSDP needs at most eight keys") {
+    config::Library library;
+    CHECK(count_values(library.load_argument((root / "scenarios/llama-3-8b-fsdp.yaml").string())) <= 8);
+}
+
 TEST_CASE("shipped schemas equal the output of `syncline schema`", "[memory]") {
     CHECK(text_of(root / "scenarios/schema.json") == config::schema_of("scenario"));
     CHECK(text_of(root / "scenarios/studies/schema.json") == config::schema_of("study"));
     CHECK(text_of(root / "scenarios/ablations/schema.json") == config::schema_of("ablation"));
+    CHECK(text_of(root / "scenarios/frameworks/schema.json") == config::schema_of("framework"));
     CHECK(text_of(root / "platforms/schema.json") == config::schema_of("platform"));
     CHECK(text_of(root / "platforms/devices/schema.json") == config::schema_of("device"));
     CHECK(text_of(root / "platforms/transports/schema.json") == config::schema_of("transport"));

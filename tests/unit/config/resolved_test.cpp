@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "sim/document/reader.hpp"
 #include "sim/document/yaml_text.hpp"
@@ -80,4 +81,21 @@ TEST_CASE("keys are sorted, and names and expectations are left out", "[memory]"
           "platform:\n  name: p\ntraining:\n  batch: 2\n  ranks: 1\n");
     CHECK(text("{a: 64 MiB}") != text("{a: 64MiB}"));
     CHECK(text("{a: {b: 1, c: 2}}") == text("a:\n  c: 2\n  b: 1\n"));
+}
+
+TEST_CASE("a resolved scenario has the keys of its framework, whatever they are called", "[memory]") {
+    const std::string scenario = (root / "scenarios/llama-3-8b-fsdp.yaml").string();
+    const auto resolved = [&](const std::string& framework) {
+        const std::vector<std::string> assignments{"training.framework=~", "training.framework=" + framework};
+        return config::load_scenario(scenario, assignments).variants.at(0).resolved;
+    };
+    const std::string shipped = (root / "scenarios/frameworks/pytorch-ddp.yaml").string();
+    const std::string written =
+        "{fusion: {threshold: 25 MiB, first: 1 MiB, full: after}, overlap: wait-free, gradient_sync: "
+        "last-micro-batch, accumulation: separate, launches: eager, saved: {gate: true, logits: 12 B}";
+    CHECK(resolved("pytorch-ddp") == resolved(shipped));
+    CHECK(resolved("pytorch-ddp") == resolved(written + "}"));
+    CHECK(resolved("pytorch-ddp") == resolved(written + ", name: another, description: of the same}"));
+    CHECK(resolved("pytorch-ddp") != resolved("{base: pytorch-ddp, launches: graph}"));
+    CHECK(resolved("{base: pytorch-ddp, saved: {gate: false}}") == resolved("pytorch-ddp-compiled"));
 }

@@ -66,6 +66,7 @@ TEST_CASE("every shipped file has its name, of its kind, in any folder", "[memor
         {"workload", {"workloads"}},
         {"study", {"scenarios/studies"}},
         {"ablation", {"scenarios/ablations"}},
+        {"framework", {"scenarios/frameworks"}},
         {"scenario", {"scenarios", "scenarios/published", "scenarios/lessons"}},
     };
     CHECK(std::size(kinds) == file_kinds().size());

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/document/document.hpp"
+#include "sim/document/fields.hpp"
+#include "sim/training/plan.hpp"
+
+/// Frameworks: presets of the keys of `training` that describe software.
+///
+/// A preset has these keys by their last names, without the mappings `parallelism` and `pipeline`: `gathering` is
+/// `training.parallelism.gathering`. Its values are read before the keys of `training`, so that they take the place of
+/// the defaults: a written key overrides them. A preset may be based on another one, whose keys its own change.
+namespace syncline::config {
+
+/// The content of such a file.
+struct FrameworkFile {};
+
+/// Describes the file, for its schema and to check it.
+void describe(Fields& fields, FrameworkFile& file);
+
+/// Describes the key `framework`, whose values become those of `plan`.
+void describe_framework(Fields& training, Plan& plan);
+
+/// Notes in the plan the keys that the framework says and the scenario does not. Must be called after all keys are
+/// read.
+void note_inherited(const Fields& training, Plan& plan);
+
+/// Returns the place of a key of `training` in its framework: `framework.gathering` for `parallelism.gathering`;
+/// nothing if the framework does not have it.
+std::string place_in_framework(const Fields& training, const std::string& key);
+
+/// Returns whether the keys are those of a framework.
+bool is_framework(const Node& document);
+
+}  // namespace syncline::config

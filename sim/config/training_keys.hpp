@@ -1,0 +1,12 @@
+#pragma once
+
+#include "sim/document/fields.hpp"
+#include "sim/training/open_plan.hpp"
+#include "sim/training/plan.hpp"
+
+namespace syncline::config {
+
+/// Describes the keys of `training`, each by itself; what several of them say together is not checked.
+void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open);
+
+}  // namespace syncline::config
