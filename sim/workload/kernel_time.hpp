@@ -29,25 +29,35 @@ public:
 /// The roofline, at the peak if `curve` is null, otherwise at the curve's part of it.
 std::unique_ptr<const KernelClock> roofline_clock(const Device& device, const EfficiencyCurve* curve = nullptr);
 
-/// The measured rates of the device's kernels, which it must have; `fp8_products`: for those with 8-bit factors, too.
-std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_products);
+/// The measured rates of the device's kernels, which it must have, with the factors that the model's products have.
+std::unique_ptr<const KernelClock> table_clock(const Device& device, const Model& model);
 
 class KernelByKernel : public ComputeModel {
 public:
-    /// `launch_s`: time of the host for each kernel, for which a pass waits as `launches` says.
-    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock, double launch_s = 0,
-                   Launches launches = Launches::eager)
-        : model_(model), lowering_(lowering), clock_(std::move(clock)), launch_s_(launch_s), launches_(launches) {}
+    /// `element_bytes`: of what kernels move; `launch_s`: time of the host for each kernel, for which a pass waits as
+    /// `launches` says.
+    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock,
+                   double element_bytes, double launch_s = 0, Launches launches = Launches::eager)
+        : model_(model),
+          lowering_(lowering),
+          clock_(std::move(clock)),
+          element_bytes_(element_bytes),
+          launch_s_(launch_s),
+          launches_(launches) {}
 
     LayerTime time(std::size_t layer, const Share& share) const override;
 
 private:
+    /// Returns what a kernel moves; 0 if it casts to no smaller size, and so does not exist.
+    double bytes_of(const Kernel& kernel) const;
+
     /// Returns for how long a pass of this time on the device and this number of kernels waits for launches.
     double waiting_s(double device_s, double launched) const;
 
     const Model& model_;
     Lowering lowering_;
     std::unique_ptr<const KernelClock> clock_;
+    double element_bytes_;
     double launch_s_;
     Launches launches_;
 };
