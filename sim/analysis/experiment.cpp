@@ -199,6 +199,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
+    if (std::string note = missing_rate_note(plan.compute, model, cluster.device); !note.empty())
+        result.notes.push_back(std::move(note));
     // The FLOP of free layers count, though they take no time.
     if (std::string note = above_peak_note(result.utilisation, cluster.device);
         !note.empty() && plan.free_layers.empty())

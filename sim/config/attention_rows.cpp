@@ -1,8 +1,5 @@
 #include "sim/config/attention_rows.hpp"
 
-#include <array>
-#include <charconv>
-#include <cstddef>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -15,34 +12,11 @@ namespace syncline::config {
 namespace {
 
 constexpr std::string_view header = "kernel,pass,mask,head_size,sequence,tflops";
-using Cells = std::array<std::string_view, 6>;
-
-/// Returns the cells of a line; nothing if they are not exactly six.
-std::optional<Cells> cells(std::string_view line) {
-    Cells found;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const std::size_t comma = line.find(',');
-        const bool last = comma == std::string_view::npos;
-        if (last != (i + 1 == found.size())) return std::nullopt;
-        found[i] = line.substr(0, comma);
-        if (!last) line.remove_prefix(comma + 1);
-    }
-    return found;
-}
-
 /// Returns the index of one of two words.
 std::optional<bool> second_of(std::string_view cell, std::string_view first, std::string_view second) {
     if (cell == first) return false;
     if (cell == second) return true;
     return std::nullopt;
-}
-
-/// Returns a number from 1 to 1e9.
-std::optional<double> number(std::string_view cell) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || end != cell.data() + cell.size() || !(value >= 1 && value <= 1e9)) return std::nullopt;
-    return value;
 }
 
 }  // namespace
@@ -53,12 +27,12 @@ AttentionRows read_attention(const std::string& path, const std::string& text) {
     const RateTable table{header, "this is not the header of a table of attention's rates",
                           "it begins with its header"};
     each_rate_row(path, text, table, [&](const std::string& line, const FailAtLine& fail) {
-        const auto cell = cells(line);
+        const auto cell = rate_cells<6>(line);
         const auto backward = cell ? second_of((*cell)[1], "forward", "backward") : std::nullopt;
         const auto causal = cell ? second_of((*cell)[2], "none", "causal") : std::nullopt;
-        const auto head_size = cell ? number((*cell)[3]) : std::nullopt;
-        const auto sequence = cell ? number((*cell)[4]) : std::nullopt;
-        const auto tflops = cell ? number((*cell)[5]) : std::nullopt;
+        const auto head_size = cell ? rate_number((*cell)[3]) : std::nullopt;
+        const auto sequence = cell ? rate_number((*cell)[4]) : std::nullopt;
+        const auto tflops = cell ? rate_number((*cell)[5]) : std::nullopt;
         if (!backward || !causal || !head_size || !sequence || !tflops || (*cell)[0].empty())
             fail("this is not a kernel, a pass, a mask and three numbers from 1 to 1e9",
                  "`cudnn,forward,causal,128,4096,616`; passes are forward and backward, masks causal and none");

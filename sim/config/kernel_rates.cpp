@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/config/attention_rows.hpp"
 #include "sim/config/bandwidths.hpp"
+#include "sim/config/convolution_rows.hpp"
 #include "sim/config/pointwise_rows.hpp"
 #include "sim/config/product_rows.hpp"
 
@@ -62,6 +64,40 @@ void describe_attention(Fields& fields, KernelRates& rates) {
                       "give `attention`, too");
 }
 
+void describe_convolutions(Fields& fields, KernelRates& rates) {
+    fields.file(
+        {"convolutions",
+         "File with grids of measured convolutions: `factors,pass,kernel,filters,pixels,channels,tflops`, with "
+         "the factors `fp32`, `tf32` or `16-bit`, the pass `forward`, `inputs` or `weights`, and kernels of one "
+         "pixel and larger ones. Default: convolutions take the time of matrix products."},
+        [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+            if (!fields.sound()) return;
+            const std::vector<ConvolutionTable::Row> rows = read_convolutions(path, text);
+            try {
+                rates.convolutions =
+                    std::make_shared<const ConvolutionTable>(rows, [&](const MatrixProduct& product, Factors factors) {
+                        const double known = rates.product_rate(factors);
+                        const double ratio = known > 0 ? rates.product_flops_per_s / known : 1;
+                        const double bytes = product.elements() * (factors == Factors::half ? 2 : 4);
+                        return rates.fixed_s +
+                               std::max((rates.tiled_s(product, 0) - rates.fixed_s) * ratio, bytes / rates.memory_Bps);
+                    });
+            } catch (const std::invalid_argument& error) {
+                throw ConfigError({{{path, 1, 1, ""},
+                                    error.what(),
+                                    "each of the factors has the same rows for each pass and kernel"}});
+            }
+        });
+    fields.file({"image_kernels",
+                 "File with measured rates of kernels beside convolutions: `kernel,channels,size,GBps`, with the "
+                 "kernels `batch-norm`, `max-pool` and others, the channels `first` or `last`, and the size on which "
+                 "the rate depends. Default: they move at `memory_bandwidth`."},
+                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+                    if (!fields.sound()) return;
+                    rates.images = std::make_shared<const ImageKernelRates>(read_image_kernels(path, text));
+                });
+}
+
 }  // namespace
 
 void describe(Fields& fields, KernelRates& rates) {
@@ -79,6 +115,21 @@ void describe(Fields& fields, KernelRates& rates) {
                      "other for long, because the device reaches its limit of power: `697 Tflops`. Tables are measured "
                      "in bursts. Default: bursts last."},
                     rates.sustained_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
+    fields.quantity({"tf32_product_rate",
+                     "The same for products of 32-bit factors on matrix units (TF32): `409 Tflops`. Without it they "
+                     "count as 16-bit ones, and a note says so."},
+                    rates.tf32_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
+    fields.quantity({"tf32_weights_rate",
+                     "The same for gradients of weights, whose factors are both transposed: `262 Tflops`. Default: "
+                     "`tf32_product_rate`."},
+                    rates.tf32_weights_flops_per_s, Dimension::flops, {.least = 1, .most = 1e24});
+    fields.quantity({"fp32_attention_rate",
+                     "Rate of fused attention of 32-bit factors, with TF32 and without: `20 Tflops`. Default: that of "
+                     "16-bit factors, times the ratio of the rates of products."},
+                    rates.fp32_attention_flops_per_s, Dimension::flops, {.least = 1, .most = 1e24});
+    fields.quantity(
+        {"fp32_product_rate", "The same for products of 32-bit factors on units without matrices (FP32): `50 Tflops`."},
+        rates.fp32_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
     describe_attention(fields, rates);
     fields.quantity({"memory_bandwidth", "Measured bandwidth of the device's memory: `1.7 TBps`.", true},
                     rates.memory_Bps, Dimension::bandwidth, bandwidths);
@@ -125,6 +176,7 @@ void describe(Fields& fields, KernelRates& rates) {
                                             "a table has one row for each combination of its m, n, k and batch"}});
                     }
                 });
+    describe_convolutions(fields, rates);
 }
 
 }  // namespace syncline::config

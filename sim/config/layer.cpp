@@ -37,6 +37,16 @@ Layer make_convolution(Fields& fields, const LayerKeys& keys) {
     conv.groups = keys.groups;
     conv.bias = keys.bias;
     conv.batch_norm = keys.batch_norm;
+    conv.activation = keys.activation;
+    conv.residual = keys.residual;
+    conv.joined = keys.joined;
+    conv.shared_input = keys.shared_input;
+    conv.pooling = {static_cast<Pooling::Kind>(keys.pool), keys.pool_window, keys.pool_stride};
+
+    for (const char* key : {"pool_window", "pool_stride"})
+        if (keys.pool == 0 && fields.given(key))
+            fields.reject(key, fmt::format("'{}' has no effect without 'pool'", key),
+                          "write `pool: max`, or remove it");
 
     for (const auto& [what, number] : {std::pair{"channels", conv.channels}, std::pair{"filters", conv.filters}})
         if (number % conv.groups != 0)

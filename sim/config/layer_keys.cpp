@@ -90,6 +90,17 @@ void visit(Fields& fields, LayerKeys& keys, const std::vector<std::string>& kind
                 keys.bias);
     fields.flag({"batch_norm", "Batch normalisation of a convolution: a scale and a shift per filter."},
                 keys.batch_norm);
+    fields.flag({"activation", "Activation function (ReLU) after a convolution. It takes time with `compute: tables`."},
+                keys.activation);
+    fields.flag({"residual", "Addition of an earlier layer's outputs to those of a convolution."}, keys.residual);
+    fields.flag({"joined", "Copy of a convolution's outputs beside those of other layers (concatenation)."},
+                keys.joined);
+    fields.flag({"shared_input", "Something else reads a convolution's inputs, too: gradients of both are added."},
+                keys.shared_input);
+    fields.choice({"pool", "Pooling before a convolution, whose results are its `input`."}, keys.pool,
+                  {"none", "max", "average"});
+    fields.integer({"pool_window", "Height and width of a window of this pooling."}, keys.pool_window, 1, 1024);
+    fields.integer({"pool_stride", "Distance of these windows. Default: `pool_window`."}, keys.pool_stride, 1, 1024);
     fields.integer({"inputs", "Elements that a custom layer reads per sample, or a dense layer per position."},
                    keys.counts.inputs, 0, largest_count);
     fields.integer({"outputs", "Elements that a dense layer produces per position."}, keys.outputs, 1, largest_extent);

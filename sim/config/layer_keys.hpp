@@ -20,6 +20,9 @@ struct LayerKeys {
     std::int64_t width = 1, hidden = 1, vocabulary = 1, segments = 0, repeat = 1, extra = 0;
     bool bias = false, batch_norm = false, gathered = true, tied = false, learned_positions = true;
     bool gated = false, merged_gate = false, dropout = true;
+    bool activation = true, residual = false, joined = false, shared_input = false;
+    int pool = 0;  ///< none, max, average
+    std::int64_t pool_window = 2, pool_stride = 0;
     Norm norm = Norm::none;
     Attention attention;                      ///< what only attention has
     int parallel = 0;                         ///< none, one-norm, two-norms

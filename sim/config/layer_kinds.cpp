@@ -20,7 +20,10 @@ std::vector<std::string> joined(std::vector<std::string> words, const std::vecto
 }
 
 const std::vector<LayerKind> all_kinds{
-    {"convolution", {"input", "filters", "kernel"}, {"stride", "padding", "groups", "bias", "batch_norm"}},
+    {"convolution",
+     {"input", "filters", "kernel"},
+     {"stride", "padding", "groups", "bias", "batch_norm", "activation", "residual", "joined", "shared_input", "pool",
+      "pool_window", "pool_stride"}},
     {"dense", {"inputs", "outputs"}, {"positions", "bias", "norm", "gathered", "tied"}},
     {"attention", {"width", "heads"}, attention_keys},
     {"feed-forward", {"width", "hidden"}, feed_forward_keys},

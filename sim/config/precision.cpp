@@ -34,10 +34,12 @@ void describe(Fields& fields, Precision& precision) {
         {"precision",
          "Sizes of elements in exchanges and in memory: the workload's `element_size` for all (`uniform`); weights, "
          "gradients and activations in 2 B and a master copy of the weights in 4 B (`mixed`: Micikevicius et al.); "
-         "autocast (`autocast`: weights and gradients in 4 B, products in the workload's `element_size`, sums between "
-         "layers in 4 B, with their casts: torch.autocast); or a mapping: `{weights: 4 B, gradients: 2 B, activations: "
-         "2 B}`. Times of the computation stay those of the "
-         "workload's `element_size` and the device's `flops`, but for `products`."},
+         "autocast (`autocast`: weights and gradients in 4 B, activations in 2 B, sums between a transformer's layers "
+         "in "
+         "4 B, with the casts of torch.autocast); or a mapping: `{weights: 4 B, gradients: 2 B, activations: 2 B}`. "
+         "With "
+         "`compute: tables` the size of activations decides what kernels move, and the rates of products; with other "
+         "compute models times stay those of the workload's `element_size` and the device's `flops`."},
         word, {"uniform", "mixed", "autocast"}, [&](Fields& inner) {
             sizes = true;
             describe_size(inner, {"weights", "Size of a weight. Default: the workload's `element_size`."},
@@ -50,12 +52,16 @@ void describe(Fields& fields, Precision& precision) {
                            "size; `none`: no copy. Default: `4 B` if weights are smaller, else no copy."},
                           precision.master, "none");
             int products = 0;
-            inner.choice({"products",
-                          "Factors of matrix products with weights inside a transformer's layers: elements of the "
-                          "workload's `element_size`, or 8-bit numbers (`fp8`: Transformer Engine), which the device's "
-                          "`fp8_product_rate` makes faster. Their casts are left out."},
-                         products, {"uniform", "fp8"});
-            precision.fp8_products = products == 1;
+            inner.choice(
+                {"products",
+                 "Factors of products, which decide their rate with `compute: tables`: `fp32`, `tf32`, `bf16` or "
+                 "`fp16`; or 8-bit numbers for products with weights inside a transformer's layers (`fp8`: "
+                 "Transformer Engine; their casts are left out). `uniform`: as large as activations; those of "
+                 "4 B are PyTorch's defaults, fp32 for matrix products and tf32 for convolutions."},
+                products, {"uniform", "fp8", "fp32", "tf32", "bf16", "fp16"});
+            constexpr std::optional<Factors> meanings[] = {std::nullopt,  Factors::fp8,  Factors::fp32,
+                                                           Factors::tf32, Factors::half, Factors::half};
+            precision.products = meanings[products];
             inner.quantity({"accumulation",
                             "Size of an element of a buffer beside the gradients, in which those of several "
                             "micro-batches are added up: `4 B`. Exchanges carry elements of the size of `gradients`."},

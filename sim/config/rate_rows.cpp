@@ -1,6 +1,7 @@
 #include "sim/config/rate_rows.hpp"
 
 #include <fmt/format.h>
+#include <charconv>
 
 #include <sstream>
 
@@ -26,6 +27,14 @@ void each_rate_row(const std::string& path, const std::string& text, const RateT
         headed = true;
     }
     if (!headed) throw ConfigError({{{path, 1, 1, ""}, "the table is empty", table.begins_with}});
+}
+
+std::optional<double> rate_number(std::string_view cell, double least, double most) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc{} || end != cell.data() + cell.size() || !(value >= least && value <= most))
+        return std::nullopt;
+    return value;
 }
 
 }  // namespace syncline::config

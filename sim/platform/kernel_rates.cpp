@@ -4,23 +4,54 @@
 #include <cmath>
 
 #include "sim/platform/attention_table.hpp"
+#include "sim/platform/convolution_table.hpp"
 #include "sim/platform/product_table.hpp"
 
 namespace syncline {
 
 double KernelRates::tiled_s(const MatrixProduct& product, double bytes) const {
-    constexpr double tile = 128;
+    constexpr double tile = 128, sum_bytes = 4;
     const auto all = static_cast<double>(multiprocessors);
     const double tiles = std::ceil(product.m / tile) * std::ceil(product.n / tile) * product.batch;
-    const double computing_s = std::ceil(tiles / all) * 2 * tile * tile * product.k / (product_flops_per_s / all);
-    return fixed_s + std::max(computing_s, bytes / memory_Bps);
+    const double depth_s = 2 * tile * tile / (product_flops_per_s / all);
+    const double one_s = std::max(std::ceil(tiles / all) * product.k * depth_s, bytes / memory_Bps);
+    double least_s = one_s;
+    for (double parts = 2; parts <= all; parts *= 2) {
+        const double computing_s = std::ceil(tiles * parts / all) * std::max(product.k / parts, tile) * depth_s;
+        const double adding_s = 2 * parts * product.m * product.n * product.batch * sum_bytes / memory_Bps + fixed_s;
+        least_s = std::min(least_s, std::max(computing_s, bytes / memory_Bps) + adding_s);
+    }
+    return fixed_s + least_s;
 }
 
-double KernelRates::product_s(const MatrixProduct& product, double bytes) const {
-    const double sustained_s = sustained_flops_per_s > 0 ? fixed_s + product.flops() / sustained_flops_per_s : 0;
-    if (!table) return std::max(tiled_s(product, bytes), sustained_s);
+double KernelRates::product_rate(Factors factors) const {
+    switch (factors) {
+        case Factors::fp32:
+            return fp32_flops_per_s;
+        case Factors::tf32:
+            return tf32_flops_per_s;
+        case Factors::fp8:
+            return narrow_flops_per_s;
+        case Factors::half:
+            break;
+    }
+    return product_flops_per_s;
+}
+
+double KernelRates::burst_s(const MatrixProduct& product, double bytes) const {
+    if (!table) return tiled_s(product, bytes);
     const double seconds = table->seconds(product), start_s = std::min(fixed_s, seconds);
-    return std::max(start_s + (seconds - start_s) / table_speed, sustained_s);
+    return start_s + (seconds - start_s) / table_speed;
+}
+
+double KernelRates::product_s(const MatrixProduct& product, double bytes, Factors factors, bool weights) const {
+    if (factors != Factors::half) {
+        const bool transposed = weights && factors == Factors::tf32 && tf32_weights_flops_per_s > 0;
+        const double ratio = product_flops_per_s / (transposed ? tf32_weights_flops_per_s : product_rate(factors));
+        return fixed_s + std::max((burst_s(product, 0) - fixed_s) * ratio, bytes / memory_Bps);
+    }
+    const double sustained_s = sustained_flops_per_s > 0 ? fixed_s + product.flops() / sustained_flops_per_s : 0;
+    return std::max(burst_s(product, bytes), sustained_s);
 }
 
 double KernelRates::pointwise_s(Pointwise kind, double bytes) const {
@@ -28,22 +59,28 @@ double KernelRates::pointwise_s(Pointwise kind, double bytes) const {
     return fixed_s + measured_s.value_or(bytes / memory_Bps);
 }
 
-double KernelRates::narrow_product_s(const MatrixProduct& product, double bytes) const {
-    // Bursts of 8-bit products last.
-    KernelRates burst = *this;
-    burst.sustained_flops_per_s = 0;
-    const double computing_s = (burst.product_s(product, 0) - fixed_s) * product_flops_per_s / narrow_flops_per_s;
-    return fixed_s + std::max(computing_s, bytes / memory_Bps);
+double KernelRates::convolution_s(const ConvolutionWork& work, double bytes, Factors factors) const {
+    const auto measured_s = convolutions ? convolutions->seconds(work, factors) : std::nullopt;
+    if (!measured_s) return product_s(work.product, bytes, factors, work.pass == ConvolutionPass::weights);
+    const double start_s = std::min(fixed_s, *measured_s);
+    return std::max(start_s + (*measured_s - start_s) / table_speed, fixed_s + bytes / memory_Bps);
 }
 
-double KernelRates::attention_rate(const AttentionWork& work) const {
+double KernelRates::attention_rate(const AttentionWork& work, Factors factors) const {
+    if ((factors == Factors::fp32 || factors == Factors::tf32) && fp32_attention_flops_per_s > 0)
+        return fp32_attention_flops_per_s;
     const double clock = sustained_flops_per_s > 0 ? std::min(1.0, sustained_flops_per_s / product_flops_per_s) : 1;
-    return clock * (attention ? attention->rate(work) * table_speed : attention_flops_per_s);
+    const double rate = attention ? attention->rate(work) * table_speed : attention_flops_per_s;
+    return clock * rate * product_rate(factors) / product_flops_per_s;
 }
 
 void KernelRates::speed_up(double factor) {
     narrow_flops_per_s *= factor;
     sustained_flops_per_s *= factor;
+    tf32_flops_per_s *= factor;
+    fp32_flops_per_s *= factor;
+    tf32_weights_flops_per_s *= factor;
+    fp32_attention_flops_per_s *= factor;
     product_flops_per_s *= factor;
     attention_flops_per_s *= factor;
     table_speed *= factor;

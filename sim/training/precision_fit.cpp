@@ -26,15 +26,17 @@ std::uint64_t contributed_bytes(const Model& model, const Plan& plan) {
 }  // namespace
 
 void judge_precision(const Model& model, const Plan& plan, const Device& device, Complaints& complaints) {
-    if (plan.precision.fp8_products) {
+    if (const auto factors = plan.precision.products) {
         if (kind_used(plan.compute, model.name, device) != ComputeKind::tables)
-            complaints.push_back({"precision.products",
-                                  "products of 8-bit factors are known only with the measured rates of kernels",
-                                  "write `compute: tables`"});
-        else if (device.kernels && device.kernels->narrow_flops_per_s == 0)
-            complaints.push_back({"precision.products",
-                                  fmt::format("device '{}' has no rate of products of 8-bit factors", device.name),
-                                  "add `fp8_product_rate` to its `kernels`, or remove `products`"});
+            complaints.push_back(
+                {"precision.products",
+                 fmt::format("products of {} are known only with the measured rates of kernels", name_of(*factors)),
+                 "write `compute: tables`"});
+        else if (device.kernels && device.kernels->product_rate(*factors) == 0)
+            complaints.push_back(
+                {"precision.products",
+                 fmt::format("device '{}' has no rate of products of {}", device.name, name_of(*factors)),
+                 fmt::format("add `{}` to its `kernels`, or remove `products`", rate_key(*factors))});
     }
     const double weights = weight_element(model), master = master_element(model), gradients = gradient_element(model);
     if (plan.precision.master && master > 0 && master <= weights)

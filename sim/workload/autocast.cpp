@@ -1,5 +1,6 @@
 #include "sim/workload/autocast.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/workload/kernel_parts.hpp"
@@ -22,6 +23,8 @@ double weights_of(const MatrixProduct& product, Pass pass) {
 }  // namespace
 
 std::vector<Kernel> autocast(std::vector<Kernel> kernels, Pass pass, double values, double branches, bool separate) {
+    // Casts of weights may be there already.
+    const bool cast = std::any_of(kernels.begin(), kernels.end(), [](const Kernel& kernel) { return kernel.cast; });
     std::vector<Kernel> result;
     for (std::size_t i = 0; separate && pass == Pass::input_gradient && i < static_cast<std::size_t>(branches); ++i)
         result.push_back(conversion("conversion for a branch", values));
@@ -32,7 +35,7 @@ std::vector<Kernel> autocast(std::vector<Kernel> kernels, Pass pass, double valu
         if (sum) kernel.bytes += (wide - narrow) * (pass == Pass::forward ? 2 * values : kernel.elements);
         const double weights =
             kernel.product && pass != Pass::input_gradient ? weights_of(*kernel.product, pass) * real(kernel.count) : 0;
-        const bool has_weights = weights > 0 && !kernel.core;
+        const bool has_weights = weights > 0 && !kernel.core && !cast;
         if (separate && norm_gradient) result.push_back(conversion("conversion of a gradient", values));
         if (separate && has_weights && pass == Pass::forward)
             result.push_back(conversion("conversion of weights", weights));

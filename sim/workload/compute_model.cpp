@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "sim/workload/kernel_time.hpp"
@@ -134,6 +135,20 @@ const MeasuredLayers* measured_layers(const Device& device, const std::string& w
     return found == device.layer_times.end() ? nullptr : &*found;
 }
 
+Factors factors_wanted(const Model& model, ProductKind kind) {
+    const auto given = model.precision.products;
+    const bool narrow = given == Factors::fp8;
+    if (narrow && kind == ProductKind::linear) return Factors::fp8;
+    if (given && !narrow) return *given;
+    if (activation_element(model) <= 2) return Factors::half;
+    return kind == ProductKind::convolution ? Factors::tf32 : Factors::fp32;
+}
+
+Factors factors_used(const Model& model, const Device& device, ProductKind kind) {
+    const Factors wanted = factors_wanted(model, kind);
+    return device.kernels->product_rate(wanted) > 0 ? wanted : Factors::half;
+}
+
 ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Device& device) {
     if (kind != ComputeKind::calibrated || calibration_of(device, workload)) return kind;
     return device.kernels ? ComputeKind::tables : ComputeKind::roofline;
@@ -154,18 +169,18 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
         case ComputeKind::roofline:
             break;
         case ComputeKind::im2col:
-            return std::make_unique<const KernelByKernel>(model, Lowering::im2col, roofline_clock(device));
+            return std::make_unique<const KernelByKernel>(model, Lowering::im2col, roofline_clock(device),
+                                                          model.element_bytes);
         case ComputeKind::efficiency:
             if (!device.efficiency) throw std::logic_error("the device has no efficiency curve");
-            return std::make_unique<const KernelByKernel>(model, Lowering::implicit,
-                                                          roofline_clock(device, &*device.efficiency));
+            return std::make_unique<const KernelByKernel>(
+                model, Lowering::implicit, roofline_clock(device, &*device.efficiency), model.element_bytes);
         case ComputeKind::tables:
             if (!device.kernels) throw std::logic_error("the device has no rates of kernels");
-            if (model.precision.fp8_products && device.kernels->narrow_flops_per_s == 0)
-                throw std::logic_error("the device has no rate of products of 8-bit factors");
-            return std::make_unique<const KernelByKernel>(model, Lowering::implicit,
-                                                          table_clock(device, model.precision.fp8_products),
-                                                          host_launch(device), software);
+            if (const auto factors = model.precision.products; factors && device.kernels->product_rate(*factors) == 0)
+                throw std::logic_error(std::string("the device has no rate of products of ") + name_of(*factors));
+            return std::make_unique<const KernelByKernel>(model, Lowering::launched, table_clock(device, model),
+                                                          activation_element(model), host_launch(device), software);
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);
@@ -174,7 +189,8 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
             return std::make_unique<const Calibrated>(at_speed_one(ComputeKind::roofline, model, device, software),
                                                       model, device);
     }
-    return std::make_unique<const KernelByKernel>(model, Lowering::implicit, roofline_clock(device));
+    return std::make_unique<const KernelByKernel>(model, Lowering::implicit, roofline_clock(device),
+                                                  model.element_bytes);
 }
 
 }  // namespace

@@ -27,7 +27,9 @@
 ///
 /// `tables`: the device's measured rates of kernels (sim/platform/kernel_rates.hpp): matrix products by shape, fused
 /// attention at its own rate, other kernels by their bytes at the measured memory bandwidth. A kernel takes at least l.
-/// Layers are lowered as for the roofline. With eager launches (Launches) a pass of n kernels takes max(t, n·h): t on
+/// Convolutions have their measured times, and rates of their own for what follows them. Layers are lowered to what a
+/// framework launches (Lowering::launched). Products have the factors that `precision` names, or those of PyTorch's
+/// defaults (factors_wanted). With eager launches (Launches) a pass of n kernels takes max(t, n·h): t on
 /// the device, and h on the host for each kernel (KernelRates::host_launch_s). The passes are the forward pass, the
 /// backward pass with both gradients, and the core alone where it is computed again. The host runs ahead of the device,
 /// but on average it cannot issue kernels faster. Kernels are counted as they are lowered: parts of a layer have as
@@ -105,6 +107,17 @@ public:
 /// rates of kernels, or times of every layer of the model (measured_layers). Throws std::logic_error otherwise.
 std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device,
                                                        Software software = {});
+
+/// Products that differ in their factors: convolutions, products with weights inside a transformer's layers, others.
+enum class ProductKind { product, convolution, linear };
+
+/// Returns the factors of a model's products: those of Precision::products; or 16-bit ones if activations have 2 bytes
+/// or less; or else those of PyTorch's defaults, fp32 for products and tf32 for convolutions (torch.backends.cuda.
+/// matmul.allow_tf32 is false, torch.backends.cudnn.allow_tf32 true).
+Factors factors_wanted(const Model& model, ProductKind kind);
+
+/// Returns the same, or 16-bit factors if the device's measured rates of kernels have no rate for them.
+Factors factors_used(const Model& model, const Device& device, ProductKind kind);
 
 /// Returns the kind that determines the times: for `calibrated` without a calibration, `tables` or `roofline`.
 ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Device& device);

@@ -38,18 +38,26 @@ private:
 
 class Tables : public KernelClock {
 public:
-    Tables(const Device& device, bool fp8_products)
-        : rates_(*device.kernels), latency_s_(device.kernel_latency_s), fp8_products_(fp8_products) {}
+    Tables(const Device& device, const Model& model)
+        : rates_(*device.kernels),
+          latency_s_(device.kernel_latency_s),
+          channels_last_(activation_element(model) <= 2),
+          products_(factors_used(model, device, ProductKind::product)),
+          convolutions_(factors_used(model, device, ProductKind::convolution)),
+          linear_(factors_used(model, device, ProductKind::linear)) {}
 
     KernelTime time(const Kernel& kernel, double bytes, const Share&) const override {
-        const double products = fp8_products_ && kernel.linear ? rates_.narrow_flops_per_s : rates_.product_flops_per_s;
-        const double rate = kernel.attention ? rates_.attention_rate(*kernel.attention) : products;
-        const double computing_s = kernel.flops / rate, moving_s = bytes / rates_.memory_Bps;
+        const Factors factors = kernel.convolution ? convolutions_ : kernel.linear ? linear_ : products_;
+        const double rate =
+            kernel.attention ? rates_.attention_rate(*kernel.attention, factors) : rates_.product_rate(factors);
+        const double computing_s = kernel.flops / rate, moving_s = bytes / memory_Bps(kernel);
         // Kernels that do no arithmetic wait for the memory, at the rate of their kind.
-        const bool moves_only = !kernel.product && kernel.flops == 0;
-        const double busy_s = kernel.product ? product_s(kernel, bytes) - rates_.fixed_s
-                              : moves_only   ? rates_.pointwise_s(kernel.kind, bytes) - rates_.fixed_s
-                                             : std::max(computing_s, moving_s);
+        const bool moves_only = !kernel.product && kernel.flops == 0 && kernel.kind != Pointwise::other;
+        const double busy_s =
+            kernel.convolution ? rates_.convolution_s(*kernel.convolution, bytes, factors) - rates_.fixed_s
+            : kernel.product   ? rates_.product_s(*kernel.product, bytes, factors, kernel.weights) - rates_.fixed_s
+            : moves_only       ? rates_.pointwise_s(kernel.kind, bytes) - rates_.fixed_s
+                               : std::max(computing_s, moving_s);
         KernelTime time{std::max(rates_.fixed_s + busy_s, latency_s_)};
         const bool moves = moves_only ? busy_s > 0 : moving_s >= busy_s && moving_s > computing_s;
         if (moves) time.stall_s = (moves_only ? busy_s : moving_s) - computing_s;
@@ -61,14 +69,15 @@ public:
     }
 
 private:
-    double product_s(const Kernel& kernel, double bytes) const {
-        return fp8_products_ && kernel.linear ? rates_.narrow_product_s(*kernel.product, bytes)
-                                              : rates_.product_s(*kernel.product, bytes);
+    double memory_Bps(const Kernel& kernel) const {
+        if (!kernel.image || !rates_.images) return rates_.memory_Bps;
+        return rates_.images->rate(*kernel.image, channels_last_).value_or(rates_.memory_Bps);
     }
 
     const KernelRates& rates_;
     double latency_s_;
-    bool fp8_products_;
+    bool channels_last_;
+    Factors products_, convolutions_, linear_;
 };
 
 }  // namespace
@@ -77,8 +86,14 @@ std::unique_ptr<const KernelClock> roofline_clock(const Device& device, const Ef
     return std::make_unique<const Roofline>(device, curve);
 }
 
-std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_products) {
-    return std::make_unique<const Tables>(device, fp8_products);
+std::unique_ptr<const KernelClock> table_clock(const Device& device, const Model& model) {
+    return std::make_unique<const Tables>(device, model);
+}
+
+double KernelByKernel::bytes_of(const Kernel& kernel) const {
+    if (!kernel.cast) return kernel.moved(element_bytes_);
+    const double weight = weight_element(model_);
+    return weight <= element_bytes_ ? 0 : kernel.elements * (weight + element_bytes_);
 }
 
 double KernelByKernel::waiting_s(double device_s, double launching_s) const {
@@ -101,7 +116,9 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
         double pass_s = 0, launched = 0;
         for (const Kernel& kernel : kernels(model_.layers[layer], pass, share, lowering_, operations_)) {
             const auto count = static_cast<double>(kernel.count);
-            const KernelTime one = clock_->time(kernel, kernel.moved(model_.element_bytes), share);
+            const double bytes = bytes_of(kernel);
+            if (kernel.cast && bytes == 0) continue;
+            const KernelTime one = clock_->time(kernel, bytes, share);
             pass_s += count * one.seconds;
             launched += count;
             if (kernel.core && pass == Pass::forward) {
@@ -132,7 +149,7 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     double again_s = 0, again = 0;
     for (const Kernel& kernel : kernels_again(model_.layers[layer], share, operations_)) {
         const auto count = static_cast<double>(kernel.count);
-        again_s += count * clock_->time(kernel, kernel.moved(model_.element_bytes), share).seconds;
+        again_s += count * clock_->time(kernel, bytes_of(kernel), share).seconds;
         again += count;
     }
     total.alternate_s = again_s + waiting_s(again_s, again * launch_.forward_s);

@@ -29,8 +29,8 @@ public:
 /// The roofline, at the peak if `curve` is null, otherwise at the curve's part of it.
 std::unique_ptr<const KernelClock> roofline_clock(const Device& device, const EfficiencyCurve* curve = nullptr);
 
-/// The measured rates of the device's kernels, which it must have; `fp8_products`: for those with 8-bit factors, too.
-std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_products);
+/// The measured rates of the device's kernels, which it must have, with the factors that the model's products have.
+std::unique_ptr<const KernelClock> table_clock(const Device& device, const Model& model);
 
 /// Time of the host to issue a kernel, in the forward and in the backward pass.
 struct HostLaunch {
@@ -39,12 +39,14 @@ struct HostLaunch {
 
 class KernelByKernel : public ComputeModel {
 public:
-    /// `launch`: time of the host for each kernel, for which a pass waits as the software says.
+    /// `element_bytes`: of what kernels move; `launch`: time of the host for each kernel, for which a pass waits as the
+    /// software says.
     KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock,
-                   HostLaunch launch = {}, Software software = {})
+                   double element_bytes, HostLaunch launch = {}, Software software = {})
         : model_(model),
           lowering_(lowering),
           clock_(std::move(clock)),
+          element_bytes_(element_bytes),
           launch_(launch),
           software_(software),
           operations_{software.elementwise, model.precision.autocast} {}
@@ -52,12 +54,16 @@ public:
     LayerTime time(std::size_t layer, const Share& share) const override;
 
 private:
+    /// Returns what a kernel moves; 0 if it casts to no smaller size, and so does not exist.
+    double bytes_of(const Kernel& kernel) const;
+
     /// Returns for how long a pass of this time on the device waits for launches that take this time.
     double waiting_s(double device_s, double launching_s) const;
 
     const Model& model_;
     Lowering lowering_;
     std::unique_ptr<const KernelClock> clock_;
+    double element_bytes_;
     HostLaunch launch_;
     Software software_;
     Operations operations_;

@@ -50,6 +50,7 @@ struct Lowered {
     std::vector<Kernel> operator()(const Custom&) const { return {whole(layer, share, real(layer.parameters))}; }
 
     std::vector<Kernel> operator()(const Convolution& conv) const {
+        if (lowering == Lowering::launched) return launched(conv);
         const ConvolutionMatrices matrices(conv, share);
         const auto& [groups, filters, patch, pixels] = matrices;
         if (lowering == Lowering::implicit) {
@@ -75,7 +76,7 @@ struct Lowered {
     std::vector<Kernel> kernels_of(const Dense& dense) const {
         const double rows = share.samples * share.area * real(dense.positions), inputs = real(dense.inputs);
         Kernel product = gemm("GEMM", rows, real(dense.outputs) * share.part, inputs);
-        if (lowering == Lowering::implicit) {
+        if (lowering != Lowering::im2col) {
             // Tied weights are counted where they belong, but are read here too.
             const std::int64_t tied = dense.tied ? dense.inputs * dense.outputs : 0;
             product = whole(layer, share, real(layer.parameters + tied));
@@ -83,14 +84,15 @@ struct Lowered {
         }
         const double between = rows * share.positions;
         std::vector<Kernel> result;
-        if (pass == Pass::weight_gradient) return {product};
+        product.weights = pass == Pass::weight_gradient;
+        if (pass == Pass::weight_gradient) return with_cast({product});
         const bool normed = dense.norm != Norm::none, followed_by_loss = !dense.gathered;
         const double logits = rows * real(dense.outputs) * share.part;
         if (pass == Pass::forward) {
             if (normed) result.push_back(normalisation(dense.norm, between, inputs));
             result.push_back(product);
             if (followed_by_loss) append(result, loss(logits));
-            return result;
+            return with_cast(std::move(result));
         }
         if (followed_by_loss) result = loss_gradient(logits);
         result.push_back(product);
@@ -140,7 +142,89 @@ struct Lowered {
         Kernel kernel = whole(layer, share, real(layer.parameters));
         kernel.product = product_of(pass, real(patches.outputs) * share.part, share.samples * real(patches.patches()),
                                     real(patches.inputs()));
-        return {kernel};
+        kernel.weights = pass == Pass::weight_gradient;
+        return with_cast({kernel});
+    }
+
+private:
+    /// Adds the cast of weights, before the forward pass and after the gradient of the weights.
+    std::vector<Kernel> with_cast(std::vector<Kernel> result) const {
+        if (lowering != Lowering::launched || pass == Pass::input_gradient) return result;
+        Kernel cast = moving("cast", real(layer.parameters) * share.part);
+        cast.cast = true;
+        result.insert(pass == Pass::forward ? result.begin() : result.end(), cast);
+        return result;
+    }
+
+    /// Returns the convolution's own kernel.
+    Kernel convolved(const Convolution& conv) const {
+        const ConvolutionMatrices matrices(conv, share);
+        Kernel kernel = whole(layer, share, real(layer.parameters));
+        if (conv.groups > 1 && conv.groups == conv.channels) {
+            constexpr ImageKernel kinds[] = {ImageKernel::depthwise, ImageKernel::depthwise_weight_gradient,
+                                             ImageKernel::depthwise_input_gradient};
+            kernel.flops = 0;  // additions and products of units without matrices, which its bytes outlast
+            // Every rank reads the channels of its own filters.
+            kernel.elements -= real(layer.inputs) * share.area * share.samples * (1 - share.part);
+            kernel.image = ImageWork{kinds[static_cast<int>(pass)], std::sqrt(real(conv.kernel[0] * conv.kernel[1]))};
+            return kernel;
+        }
+        constexpr ConvolutionPass passes[] = {ConvolutionPass::forward, ConvolutionPass::weights,
+                                              ConvolutionPass::inputs};
+        const auto groups = real(matrices.groups);
+        kernel.product = product_of(pass, matrices.filters, matrices.pixels, matrices.patch, groups);
+        kernel.convolution = ConvolutionWork{passes[static_cast<int>(pass)],
+                                             conv.kernel[0] * conv.kernel[1] == 1,
+                                             {matrices.filters, matrices.pixels, matrices.patch, groups}};
+        return kernel;
+    }
+
+    /// Returns a kernel beside the convolution, with the size on which its rate depends.
+    static Kernel beside(std::string name, ImageKernel kind, double size, double elements, double bytes = 0) {
+        Kernel kernel = moving(std::move(name), elements, bytes);
+        kernel.image = ImageWork{kind, size};
+        return kernel;
+    }
+
+    std::vector<Kernel> pooling_of_inputs(const Convolution& conv) const {
+        const Pooling& pooling = conv.pooling;
+        if (pooling.kind == Pooling::Kind::none) return {};
+        const bool maximum = pooling.kind == Pooling::Kind::maximum, forward = pass == Pass::forward;
+        const double pooled = share.samples * share.area * real(layer.inputs);
+        const double inputs = pooled * real(pooling.step() * pooling.step());
+        constexpr double index_bytes = 8;
+        const ImageKernel kind = maximum ? (forward ? ImageKernel::max_pool : ImageKernel::max_pool_gradient)
+                                         : (forward ? ImageKernel::average_pool : ImageKernel::average_pool_gradient);
+        return {beside("pooling", kind, real(pooling.window), inputs + pooled, maximum ? index_bytes * pooled : 0)};
+    }
+
+    std::vector<Kernel> launched(const Convolution& conv) const {
+        const double inputs = share.samples * share.area * real(layer.inputs);
+        const double outputs = share.samples * share.area * share.part * real(layer.activations);
+        const double channels = std::max(1.0, real(conv.filters) * share.part);
+        std::vector<Kernel> result;
+        if (pass == Pass::forward) {
+            result = pooling_of_inputs(conv);
+            result.push_back(convolved(conv));
+            if (conv.bias) result.push_back(beside("bias", ImageKernel::bias, channels, 2 * outputs));
+            if (conv.batch_norm)
+                result.push_back(beside("batch normalisation", ImageKernel::batch_norm, channels, 3 * outputs));
+            if (conv.residual) result.push_back(moving("residual addition", 3 * outputs));
+            if (conv.activation) result.push_back(moving("ReLU", 2 * outputs));
+            if (conv.joined) result.push_back(moving("concatenation", 2 * outputs));
+        } else if (pass == Pass::weight_gradient) {
+            if (conv.activation) result.push_back(moving("ReLU", 3 * outputs));
+            if (conv.batch_norm)
+                result.push_back(
+                    beside("batch normalisation", ImageKernel::batch_norm_gradient, channels, 5 * outputs));
+            if (conv.bias) result.push_back(beside("bias", ImageKernel::bias_gradient, channels, outputs));
+            result.push_back(convolved(conv));
+        } else {
+            result = {convolved(conv)};
+            append(result, pooling_of_inputs(conv));
+            if (conv.shared_input) result.push_back(moving("addition of gradients", 3 * inputs));
+        }
+        return with_cast(std::move(result));
     }
 };
 

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "sim/platform/attention_table.hpp"
+#include "sim/platform/convolution_table.hpp"
+#include "sim/platform/image_kernels.hpp"
 #include "sim/platform/matrix_product.hpp"
 #include "sim/platform/pointwise_table.hpp"
 #include "sim/workload/model.hpp"
@@ -30,7 +32,24 @@
 /// `implicit`: no copies: each pass of a convolution or a dense layer is one kernel of 2·macs·b FLOP that moves inputs,
 /// parameters and outputs once.
 ///
-/// Other layers are the same in both. A transformer's halves are their matrices (weight_matrices), with normalisation
+/// `launched`: what an eager framework launches (PyTorch, aten/src/ATen/native: Convolution.cpp, Normalization.cpp,
+/// Activation.cpp, DilatedMaxPool2d.cpp; torch/amp/autocast_mode.py). Each pass of a convolution is one kernel with the
+/// shape of the convolution (ConvolutionWork). With y outputs, x inputs and p weights, elements that are read and
+/// written:
+///
+///     forward           cast p; pooling of the inputs; convolution; bias 2y; batch normalisation 3y (statistics,
+///                       result); residual addition 3y; ReLU 2y; copy into a concatenation 2y
+///     weight gradient   ReLU 3y; batch normalisation 5y (sums of two products, result); bias y; convolution; cast p
+///     input gradient    convolution; pooling of the inputs; addition of the input's other gradients 3x
+///
+/// Pooling of x to x/s² elements reads x and writes x/s²; its gradient writes x and reads x/s²; a maximum has an index
+/// of 8 bytes for each result. A cast exists where weights are larger than activations: it reads the one and writes the
+/// other. The weight gradient has what both gradients need, because the first layer has no other. A
+/// convolution of single channels (depthwise) moves x + y + p and has no product. Dense layers and patch embeddings are
+/// those of `implicit`, and their casts. Left out: dropout, pooling and activations between dense layers, the loss of
+/// an image network, means of single channels before them, running statistics, maxima beside a module's convolutions.
+///
+/// Other layers are the same in all. A transformer's halves are their matrices (weight_matrices), with normalisation
 /// before and the residual addition after them. Attention of s positions, width h, a heads: GEMM(bs, 3h, h), the
 /// scores, GEMM(bs, h, h); feed-forward with f hidden units: GEMM(bs, f, h), GELU, GEMM(bs, h, f). In the backward pass
 /// each GEMM becomes two of its size, one for each of its factors. Normalisation, softmax, GELU, rotation and additions
@@ -83,7 +102,7 @@
 /// counted as moved, although a cache may hold the sums; the weights themselves, which are few, are not.
 ///
 /// An embedding moves the rows of its tokens; its gradient is a whole table, cleared first. That of an embedding bag
-/// has only the rows that were used. A patch embedding is a convolution without overlap, in both lowerings one kernel.
+/// has only the rows that were used. A patch embedding is a convolution without overlap, in all lowerings one kernel.
 /// A custom layer is treated as in `implicit`.
 ///
 /// `part` of a Share divides filters, outputs, heads, hidden units, rows of tables; normalisations, residual additions,
@@ -94,7 +113,7 @@ namespace syncline {
 
 enum class Pass { forward, weight_gradient, input_gradient };
 
-enum class Lowering { implicit, im2col };
+enum class Lowering { implicit, im2col, launched };
 
 /// Element-wise operations between products: joined into few kernels, as Megatron-Core, Transformer Engine and
 /// compiled PyTorch do; or each a kernel of its own, as eager PyTorch issues them.
@@ -127,6 +146,10 @@ struct Kernel {
     double bytes = 0;  ///< read and written by each besides its elements: masks, and values in 4 bytes
     Edge edge = Edge::none;
     Pointwise kind = Pointwise::other;  ///< if it is no product and no attention
+    std::optional<ConvolutionWork> convolution = std::nullopt;
+    std::optional<ImageWork> image = std::nullopt;  ///< of a kernel that moves data: on what its rate depends
+    bool weights = false;                           ///< a product whose result is a gradient of weights
+    bool cast = false;  ///< of its elements between the size of weights and that of activations
 
     double moved(double element_bytes) const { return elements * element_bytes + bytes; }
 };

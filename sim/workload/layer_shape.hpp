@@ -15,6 +15,15 @@ constexpr std::int64_t norm_parameters(Norm norm, std::int64_t width) {
     return norm == Norm::none ? 0 : norm == Norm::layer ? 2 * width : width;
 }
 
+/// Pooling: the maximum or the mean of each window.
+struct Pooling {
+    enum class Kind { none, maximum, average } kind = Kind::none;
+    std::int64_t window = 2;
+    std::int64_t stride = 0;  ///< 0: the window
+
+    std::int64_t step() const { return stride > 0 ? stride : window; }
+};
+
 /// A convolution: `filters` kernels of `kernel[0]`×`kernel[1]` over `channels`/`groups` channels each.
 struct Convolution {
     std::int64_t channels = 0, height = 0, width = 0;
@@ -25,6 +34,13 @@ struct Convolution {
     std::int64_t groups = 1;
     bool bias = false;
     bool batch_norm = false;  ///< adds a scale and a shift per filter to the parameters
+    // What follows has no parameters. It changes neither counts nor memory, but time where kernels are counted one by
+    // one (Lowering::launched).
+    bool activation = true;     ///< ReLU, or another function as cheap, after it
+    bool residual = false;      ///< the outputs of an earlier layer are added to its own
+    bool joined = false;        ///< its outputs are copied beside those of other layers (concatenation)
+    bool shared_input = false;  ///< something else reads its inputs, too: gradients are added
+    Pooling pooling;            ///< of its inputs, before it
 };
 
 /// A fully connected layer, applied to each of a sample's `positions` (tokens; 1 for an image).

@@ -13,6 +13,8 @@ LayerTable layer_table(const Model& model, const Device& device, std::int64_t ba
     LayerTable table{model.name, device.name, compute, batch, {}, {}};
     if (std::string note = peak_note(compute, model.name, device); !note.empty())
         table.notes.push_back(std::move(note));
+    if (std::string note = missing_rate_note(compute, model, device); !note.empty())
+        table.notes.push_back(std::move(note));
     const std::vector<LayerTime> times = layer_times(model, device, batch, compute);
     LayerRow& total = table.total;
     total.name = "total";

@@ -1,5 +1,10 @@
 #include "sim/workload/peak_note.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
 namespace syncline {
 
 namespace {
@@ -27,6 +32,23 @@ std::string peak_note(ComputeKind kind, const std::string& workload, const Devic
     const std::string better = unused(workload, device);
     return "compute times assume the device's peak: " +
            (better.empty() ? "no measurement supports them" : better + " is not used");
+}
+
+std::string missing_rate_note(ComputeKind kind, const Model& model, const Device& device) {
+    if (kind_used(kind, model.name, device) != ComputeKind::tables) return "";
+    const bool convolves = std::any_of(model.layers.begin(), model.layers.end(), [](const Layer& layer) {
+        return std::holds_alternative<Convolution>(layer.shape);
+    });
+    for (const ProductKind product : {ProductKind::product, ProductKind::convolution}) {
+        if (product == ProductKind::convolution && !convolves) continue;
+        const Factors wanted = factors_wanted(model, product);
+        if (wanted != factors_used(model, device, product))
+            return fmt::format(
+                "products of {} are computed as 16-bit ones: device '{}' has no `{}` in its `kernels` "
+                "(`precision: {{activations: 2 B}}` is a training in 16 bits)",
+                name_of(wanted), device.name, rate_key(wanted));
+    }
+    return "";
 }
 
 }  // namespace syncline

@@ -12,4 +12,8 @@ namespace syncline {
 /// calibration, an efficiency curve or measured times of layers.
 std::string peak_note(ComputeKind kind, const std::string& workload, const Device& device);
 
+/// Returns a note if the model's products have factors of whose products the device's measured rates of kernels have no
+/// rate, so that those of 16-bit factors stand for them; empty otherwise.
+std::string missing_rate_note(ComputeKind kind, const Model& model, const Device& device);
+
 }  // namespace syncline

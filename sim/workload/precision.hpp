@@ -2,13 +2,15 @@
 
 #include <optional>
 
+#include "sim/platform/factors.hpp"
+
 /// Sizes of elements in mixed precision, in bytes.
 ///
 /// By default weights, gradients and activations have the model's element size. Mixed precision keeps them in 2 bytes,
 /// and a master copy of the weights in 4, on which the optimizer works (P. Micikevicius et al., "Mixed precision
-/// training", ICLR 2018). The sizes determine what exchanges carry and what a device's memory must hold. Left out:
-/// their effect on the computation, whose rate and bytes are those of the device's `flops` and the model's element
-/// size; casts between precisions; the scaling of the loss.
+/// training", ICLR 2018). The sizes determine what exchanges carry, what a device's memory must hold and, with measured
+/// rates of kernels (compute_model.hpp), the rates of products and what kernels move. Other compute models have the
+/// device's `flops` and the model's element size. Left out: the scaling of the loss.
 namespace syncline {
 
 struct Precision {
@@ -19,11 +21,11 @@ struct Precision {
     /// BF16_Optimizer (deepspeed/runtime/bf16_optimizer.py) and nanotron's FP32GradientAccumulator beside the buckets
     /// of PyTorch's DistributedDataParallel have 4 bytes. Exchanges carry gradients of their own size.
     double accumulation = 0;
-    /// Products with weights inside a transformer's layers have 8-bit factors (P. Micikevicius et al., "FP8 formats for
+    /// Factors of products; nothing: those of PyTorch's defaults (factors_of in compute_model.hpp). With 8-bit factors
+    /// only products with weights inside a transformer's layers have them (P. Micikevicius et al., "FP8 formats for
     /// deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding or the head.
-    bool fp8_products = false;
-    /// Weights, their gradients and the sums between layers in 4 bytes, products in the model's elements
-    /// (torch.autocast).
+    std::optional<Factors> products;
+    /// Weights, their gradients and the sums between layers in 4 bytes, products in 2 (torch.autocast).
     bool autocast = false;
 
     /// Returns weights, gradients and activations in 2 bytes, the master copy in 4.
@@ -36,12 +38,13 @@ struct Precision {
     static Precision automatic() {
         Precision precision;
         precision.weights = precision.gradients = 4;
+        precision.activations = 2;
         precision.master = 0;
         precision.autocast = true;
         return precision;
     }
     bool given() const {
-        return weights || gradients || activations || master || fp8_products || autocast || accumulation > 0;
+        return weights || gradients || activations || master || products || autocast || accumulation > 0;
     }
 };
 

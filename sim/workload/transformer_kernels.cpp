@@ -15,7 +15,11 @@ using Kernels = std::vector<Kernel>;
 /// Returns the product of a pass with a matrix of weights, for `samples` samples.
 Kernel product(const WeightMatrix& matrix, Pass pass, double samples) {
     const double rows = samples * matrix.positions;
-    if (pass == Pass::weight_gradient) return linear(gemm(matrix.name, matrix.inputs, matrix.outputs, rows));
+    if (pass == Pass::weight_gradient) {
+        Kernel gradient = linear(gemm(matrix.name, matrix.inputs, matrix.outputs, rows));
+        gradient.weights = true;
+        return gradient;
+    }
     if (pass == Pass::input_gradient) return linear(gemm(matrix.name, rows, matrix.inputs, matrix.outputs));
     return linear(gemm(matrix.name, rows, matrix.outputs, matrix.inputs));
 }

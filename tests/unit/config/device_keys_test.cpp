@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/config/attention_rows.hpp"
+#include "sim/config/convolution_rows.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/product_rows.hpp"
 #include "sim/document/document.hpp"
@@ -179,6 +180,53 @@ TEST_CASE("a table of attention's rates is read", "[memory]") {
     CHECK(rows.at("a")[0].flops_per_s == 5.5e12);
     CHECK(rows.at("a")[1].work.backward);
     CHECK_FALSE(rows.at("a")[1].work.causal);
+}
+
+TEST_CASE("tables of convolutions, and of kernels beside them, are read", "[memory]") {
+    using namespace config;
+    const std::string head = "# source\nfactors,pass,kernel,filters,pixels,channels,tflops\n";
+    const auto rows = read_convolutions("t.csv", head + "16-bit,weights,3,64,500,10,5.5\ntf32,forward,1,1,2,3,0.1\n");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].factors == Factors::half);
+    CHECK(rows[0].work.pass == ConvolutionPass::weights);
+    CHECK_FALSE(rows[0].work.pointwise);
+    CHECK(rows[0].work.product.m == 64);
+    CHECK(rows[0].work.product.n == 500);
+    CHECK(rows[0].work.product.k == 90);
+    CHECK(rows[0].flops_per_s == 5.5e12);
+    CHECK(rows[1].factors == Factors::tf32);
+    CHECK(rows[1].work.pass == ConvolutionPass::forward);
+    CHECK(rows[1].work.pointwise);
+    for (const char* line :
+         {"fp8,forward,1,1,2,3,4", "fp32,backward,1,1,2,3,4", "fp32,forward,1,1,2,3", "fp32,forward,1,1,2,3,0"})
+        CHECK_THROWS_AS(read_convolutions("t.csv", head + line), ConfigError);
+    CHECK_THROWS_AS(read_convolutions("t.csv", "factors\n"), ConfigError);
+
+    const std::string kernels = "kernel,channels,size,GBps\n";
+    const ImageKernelRates rates =
+        read_image_kernels("t.csv", kernels + "batch-norm,last,100,1\nbatch-norm,last,400,4\nbias,first,1,7\n");
+    CHECK(*rates.rate({ImageKernel::batch_norm, 100}, true) == Approx(1e9));
+    CHECK(*rates.rate({ImageKernel::batch_norm, 200}, true) == Approx(2e9));  // linear in both logarithms
+    CHECK(*rates.rate({ImageKernel::batch_norm, 1}, true) == Approx(1e9));
+    CHECK(*rates.rate({ImageKernel::batch_norm, 1e4}, true) == Approx(4e9));
+    CHECK(*rates.rate({ImageKernel::bias, 64}, false) == Approx(7e9));
+    CHECK_FALSE(rates.rate({ImageKernel::batch_norm, 100}, false));
+    for (const char* line :
+         {"norm,last,1,2", "bias,middle,1,2", "bias,last,0,2", "bias,last,1", "bias,last,1,2\nbias,last,1,3"})
+        CHECK_THROWS_AS(read_image_kernels("t.csv", kernels + line), ConfigError);
+}
+
+TEST_CASE("rates of products are read by the size of their factors", "[memory]") {
+    const std::string start =
+        "multiprocessors: 10\nkernels:\n  product_rate: 0.8 Tflops\n  source: here\n  memory_bandwidth: 1 GBps\n";
+    const KernelRates none = *written(start).kernels;
+    CHECK(none.product_rate(Factors::half) == 0.8e12);
+    for (const Factors factors : {Factors::fp32, Factors::tf32, Factors::fp8}) {
+        CHECK(none.product_rate(factors) == 0);
+        const KernelRates one = *written(start + "  " + rate_key(factors) + ": 2 Tflops\n").kernels;
+        CHECK(one.product_rate(factors) == 2e12);
+        CHECK(one.product_rate(Factors::half) == 0.8e12);
+    }
 }
 
 TEST_CASE("the shipped devices have the published data", "[memory]") {
