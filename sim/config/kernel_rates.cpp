@@ -117,7 +117,7 @@ void describe(Fields& fields, KernelRates& rates) {
                     rates.sustained_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
     fields.quantity({"tf32_product_rate",
                      "The same for products of 32-bit factors on matrix units (TF32): `409 Tflops`. Without it they "
-                     "count as 16-bit ones, and a note says so."},
+                     "have `fp32_product_rate`; without both they count as 16-bit ones, and a note says so."},
                     rates.tf32_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
     fields.quantity({"tf32_weights_rate",
                      "The same for gradients of weights, whose factors are both transposed: `262 Tflops`. Default: "

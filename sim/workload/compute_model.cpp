@@ -146,7 +146,9 @@ Factors factors_wanted(const Model& model, ProductKind kind) {
 
 Factors factors_used(const Model& model, const Device& device, ProductKind kind) {
     const Factors wanted = factors_wanted(model, kind);
-    return device.kernels->product_rate(wanted) > 0 ? wanted : Factors::half;
+    const auto known = [&](Factors factors) { return device.kernels->product_rate(factors) > 0; };
+    if (known(wanted)) return wanted;
+    return wanted == Factors::tf32 && known(Factors::fp32) ? Factors::fp32 : Factors::half;
 }
 
 ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Device& device) {

@@ -116,7 +116,8 @@ enum class ProductKind { product, convolution, linear };
 /// matmul.allow_tf32 is false, torch.backends.cudnn.allow_tf32 true).
 Factors factors_wanted(const Model& model, ProductKind kind);
 
-/// Returns the same, or 16-bit factors if the device's measured rates of kernels have no rate for them.
+/// Returns the same, if the device's measured rates of kernels have one for them. Otherwise fp32 in place of tf32, as
+/// on devices before it; or else 16-bit factors.
 Factors factors_used(const Model& model, const Device& device, ProductKind kind);
 
 /// Returns the kind that determines the times: for `calibrated` without a calibration, `tables` or `roofline`.

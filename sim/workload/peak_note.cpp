@@ -42,7 +42,7 @@ std::string missing_rate_note(ComputeKind kind, const Model& model, const Device
     for (const ProductKind product : {ProductKind::product, ProductKind::convolution}) {
         if (product == ProductKind::convolution && !convolves) continue;
         const Factors wanted = factors_wanted(model, product);
-        if (wanted != factors_used(model, device, product))
+        if (wanted != Factors::half && factors_used(model, device, product) == Factors::half)
             return fmt::format(
                 "products of {} are computed as 16-bit ones: device '{}' has no `{}` in its `kernels` "
                 "(`precision: {{activations: 2 B}}` is a training in 16 bits)",

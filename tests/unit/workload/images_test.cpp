@@ -167,8 +167,12 @@ TEST_CASE("images: a rate that the device lacks is an error if it is named, else
     model = model_of(convolution("conv", {.channels = 10, .height = 10, .width = 10, .filters = 10}));
     device = three_rates();
     CHECK(missing_rate_note(ComputeKind::tables, model, device).empty());
-    device.kernels->tf32_flops_per_s = 0;
-    CHECK(missing_rate_note(ComputeKind::tables, model, device).find("`tf32_product_rate`") != std::string::npos);
+    device.kernels->tf32_flops_per_s = 0;  // a device before TF32
+    CHECK(missing_rate_note(ComputeKind::tables, model, device).empty());
+    CHECK(factors_used(model, device, ProductKind::convolution) == Factors::fp32);
+    device.kernels->fp32_flops_per_s = 0;
+    CHECK(factors_used(model, device, ProductKind::convolution) == Factors::half);
+    CHECK_FALSE(missing_rate_note(ComputeKind::tables, model, device).empty());
 }
 
 TEST_CASE("images: more images never take less time", "[memory]") {
@@ -224,4 +228,20 @@ TEST_CASE("images: the H100's table predicts convolutions that are not in it", "
             }
     std::sort(accuracies.begin(), accuracies.end());
     CHECK(accuracies[accuracies.size() / 2] > 0.85);
+}
+
+TEST_CASE("images: a table of convolutions has all passes and kernels of its factors", "[memory]") {
+    std::vector<ConvolutionTable::Row> rows;
+    const auto modelled = [](const MatrixProduct& product, Factors) { return product.flops() / 1e12; };
+    for (const ConvolutionPass pass : {ConvolutionPass::forward, ConvolutionPass::inputs, ConvolutionPass::weights})
+        for (const bool pointwise : {false, true}) {
+            for (const double m : {64, 256})
+                for (const double n : {100, 1000})
+                    for (const double k : {32, 64}) rows.push_back({Factors::tf32, {pass, pointwise, {m, n, k}}, 1e12});
+            if (rows.size() < 48) CHECK_THROWS_AS(ConvolutionTable(rows, modelled), std::invalid_argument);
+        }
+    const ConvolutionTable table(rows, modelled);
+    const ConvolutionWork work{ConvolutionPass::inputs, true, {256, 1000, 64}};
+    CHECK(table.seconds(work, Factors::tf32).value() == Approx(work.product.flops() / 1e12));
+    CHECK_FALSE(table.seconds(work, Factors::half));
 }
