@@ -35,7 +35,7 @@
 ///
 /// The table and R are those of 16-bit factors. Products of others (factors.hpp) compute faster or more slowly by the
 /// ratio of the rates of large products, whatever their shape; their fixed cost is the same, and their bytes are their
-/// own. On an H100 that gives 175, 359 and 407 Tflops for cubes of 1024, 2048 and 4096 in TF32, of which 164, 360 and
+/// own. On an H100 that gives 200, 361 and 407 Tflops for cubes of 1024, 2048 and 4096 in TF32, of which 164, 360 and
 /// 407 were measured. Both factors of a gradient of weights are transposed, which Hopper's matrix units read in 16 bits
 /// alone (NVIDIA, PTX ISA, wgmma.mma_async: transposition for .f16 and .bf16 only), so that in TF32 it has a rate of
 /// its own. Fused attention of 32-bit factors is another kernel, too: cuDNN's and FlashAttention have 16-bit factors.

@@ -92,10 +92,12 @@ TEST_CASE("a resolved scenario has the keys of its framework, whatever they are 
     const std::string shipped = (root / "scenarios/frameworks/pytorch-ddp.yaml").string();
     const std::string written =
         "{fusion: {threshold: 25 MiB, first: 1 MiB, full: after}, overlap: wait-free, gradient_sync: "
-        "last-micro-batch, accumulation: separate, launches: eager, saved: {gate: true, logits: 12 B}";
+        "last-micro-batch, accumulation: separate, elementwise: separate, launches: eager, saved: {gate: true, logits: "
+        "12 B}";
     CHECK(resolved("pytorch-ddp") == resolved(shipped));
     CHECK(resolved("pytorch-ddp") == resolved(written + "}"));
     CHECK(resolved("pytorch-ddp") == resolved(written + ", name: another, description: of the same}"));
     CHECK(resolved("pytorch-ddp") != resolved("{base: pytorch-ddp, launches: graph}"));
-    CHECK(resolved("{base: pytorch-ddp, saved: {gate: false}}") == resolved("pytorch-ddp-compiled"));
+    CHECK(resolved("{base: pytorch-ddp, elementwise: fused, saved: {gate: false}}") ==
+          resolved("pytorch-ddp-compiled"));
 }
