@@ -13,7 +13,7 @@ namespace syncline {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Pointwise>, 14> words{{
+constexpr std::array<std::pair<std::string_view, Pointwise>, 14> kind_words{{
     {"normalisation", Pointwise::normalisation},
     {"normalisation-gradient", Pointwise::normalisation_gradient},
     {"activation", Pointwise::activation},
@@ -34,13 +34,13 @@ constexpr std::array<std::pair<std::string_view, Pointwise>, 14> words{{
 
 std::optional<Pointwise> pointwise_kind(std::string_view word) {
     const auto* const found =
-        std::find_if(words.begin(), words.end(), [&](const auto& known) { return known.first == word; });
-    return found == words.end() ? std::nullopt : std::optional(found->second);
+        std::find_if(kind_words.begin(), kind_words.end(), [&](const auto& known) { return known.first == word; });
+    return found == kind_words.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string pointwise_words() {
     std::string all;
-    for (const auto& [word, kind] : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", word);
+    for (const auto& [word, kind] : kind_words) all += fmt::format("{}{}", all.empty() ? "" : ", ", word);
     return all;
 }
 

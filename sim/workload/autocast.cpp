@@ -9,10 +9,10 @@ namespace syncline {
 
 namespace {
 
-constexpr double narrow = 2, wide = 4;  // bytes of an element
+constexpr double narrow_bytes = 2, wide_bytes = 4;
 
 Kernel conversion(const char* name, double values) {
-    return moving(name, 0, (narrow + wide) * values, Pointwise::copy);
+    return moving(name, 0, (narrow_bytes + wide_bytes) * values, Pointwise::copy);
 }
 
 /// Returns the number of weights of a product.
@@ -31,8 +31,8 @@ std::vector<Kernel> autocast(std::vector<Kernel> kernels, Pass pass, double valu
     for (Kernel& kernel : kernels) {
         const bool norm = kernel.kind == Pointwise::normalisation, sum = kernel.name == "residual addition",
                    norm_gradient = kernel.kind == Pointwise::normalisation_gradient;
-        if (norm || norm_gradient) kernel.bytes += (wide - narrow) * kernel.elements;
-        if (sum) kernel.bytes += (wide - narrow) * (pass == Pass::forward ? 2 * values : kernel.elements);
+        if (norm || norm_gradient) kernel.bytes += (wide_bytes - narrow_bytes) * kernel.elements;
+        if (sum) kernel.bytes += (wide_bytes - narrow_bytes) * (pass == Pass::forward ? 2 * values : kernel.elements);
         const double weights =
             kernel.product && pass != Pass::input_gradient ? weights_of(*kernel.product, pass) * real(kernel.count) : 0;
         const bool has_weights = weights > 0 && !kernel.core && !cast;
