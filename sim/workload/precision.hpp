@@ -24,7 +24,7 @@ struct Precision {
     /// Factors of products; nothing: those of PyTorch's defaults (factors_of in compute_model.hpp). With 8-bit factors
     /// only products with weights inside a transformer's layers have them (P. Micikevicius et al., "FP8 formats for
     /// deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding or the head.
-    std::optional<Factors> products;
+    std::optional<Factors> products = std::nullopt;
     /// Weights, their gradients and the sums between layers in 4 bytes, products in 2 (torch.autocast).
     bool autocast = false;
 
