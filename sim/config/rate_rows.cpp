@@ -1,8 +1,8 @@
 #include "sim/config/rate_rows.hpp"
 
 #include <fmt/format.h>
-#include <charconv>
 
+#include <charconv>
 #include <sstream>
 
 #include "sim/base/diagnostics.hpp"

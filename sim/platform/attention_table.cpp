@@ -1,25 +1,11 @@
 #include "sim/platform/attention_table.hpp"
 
 #include <cmath>
-#include <iterator>
 #include <stdexcept>
 
+#include "sim/platform/between.hpp"
+
 namespace syncline {
-
-namespace {
-
-/// Returns the value at x: linear between two points, that of the nearest point outside of them.
-template <class Points, class Value>
-double between(const Points& points, double x, const Value& value) {
-    const auto above = points.lower_bound(x);
-    if (above == points.begin()) return value(above->second);
-    const auto below = std::prev(above);
-    if (above == points.end()) return value(below->second);
-    const double part = (x - below->first) / (above->first - below->first);
-    return value(below->second) * (1 - part) + value(above->second) * part;
-}
-
-}  // namespace
 
 AttentionTable::AttentionTable(const std::vector<Row>& rows) {
     for (const Row& row : rows)

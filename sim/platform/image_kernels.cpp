@@ -1,7 +1,8 @@
 #include "sim/platform/image_kernels.hpp"
 
 #include <cmath>
-#include <iterator>
+
+#include "sim/platform/between.hpp"
 
 namespace syncline {
 
@@ -14,13 +15,7 @@ bool ImageKernelRates::add(const ImageWork& work, bool channels_last, double byt
 std::optional<double> ImageKernelRates::rate(const ImageWork& work, bool channels_last) const {
     const Curve& curve = all_[static_cast<std::size_t>(work.kernel)][channels_last];
     if (curve.empty()) return std::nullopt;
-    const double x = std::log(work.size);
-    const auto above = curve.lower_bound(x);
-    if (above == curve.begin()) return std::exp(above->second);
-    const auto below = std::prev(above);
-    if (above == curve.end()) return std::exp(below->second);
-    const double way = (x - below->first) / (above->first - below->first);
-    return std::exp(below->second * (1 - way) + above->second * way);
+    return std::exp(between(curve, std::log(work.size), [](double rate) { return rate; }));
 }
 
 }  // namespace syncline

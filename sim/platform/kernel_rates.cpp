@@ -9,13 +9,22 @@
 
 namespace syncline {
 
+namespace {
+
+/// Returns a measured time on a device whose computation, but not the fixed cost, is faster by `speed`.
+double sped_up(double seconds, double fixed_s, double speed) {
+    const double start_s = std::min(fixed_s, seconds);
+    return start_s + (seconds - start_s) / speed;
+}
+
+}  // namespace
+
 double KernelRates::tiled_s(const MatrixProduct& product, double bytes) const {
     constexpr double tile = 128, sum_bytes = 4;
     const auto all = static_cast<double>(multiprocessors);
     const double tiles = std::ceil(product.m / tile) * std::ceil(product.n / tile) * product.batch;
     const double depth_s = 2 * tile * tile / (product_flops_per_s / all);
-    const double one_s = std::max(std::ceil(tiles / all) * product.k * depth_s, bytes / memory_Bps);
-    double least_s = one_s;
+    double least_s = std::max(std::ceil(tiles / all) * product.k * depth_s, bytes / memory_Bps);
     for (double parts = 2; parts <= all; parts *= 2) {
         const double computing_s = std::ceil(tiles * parts / all) * std::max(product.k / parts, tile) * depth_s;
         const double adding_s = 2 * parts * product.m * product.n * product.batch * sum_bytes / memory_Bps + fixed_s;
@@ -39,9 +48,7 @@ double KernelRates::product_rate(Factors factors) const {
 }
 
 double KernelRates::burst_s(const MatrixProduct& product, double bytes) const {
-    if (!table) return tiled_s(product, bytes);
-    const double seconds = table->seconds(product), start_s = std::min(fixed_s, seconds);
-    return start_s + (seconds - start_s) / table_speed;
+    return table ? sped_up(table->seconds(product), fixed_s, table_speed) : tiled_s(product, bytes);
 }
 
 double KernelRates::product_s(const MatrixProduct& product, double bytes, Factors factors, bool weights) const {
@@ -62,8 +69,7 @@ double KernelRates::pointwise_s(Pointwise kind, double bytes) const {
 double KernelRates::convolution_s(const ConvolutionWork& work, double bytes, Factors factors) const {
     const auto measured_s = convolutions ? convolutions->seconds(work, factors) : std::nullopt;
     if (!measured_s) return product_s(work.product, bytes, factors, work.pass == ConvolutionPass::weights);
-    const double start_s = std::min(fixed_s, *measured_s);
-    return std::max(start_s + (*measured_s - start_s) / table_speed, fixed_s + bytes / memory_Bps);
+    return std::max(sped_up(*measured_s, fixed_s, table_speed), fixed_s + bytes / memory_Bps);
 }
 
 double KernelRates::attention_rate(const AttentionWork& work, Factors factors) const {

@@ -22,17 +22,21 @@ double weights_of(const MatrixProduct& product, Pass pass) {
 
 }  // namespace
 
-std::vector<Kernel> autocast(std::vector<Kernel> kernels, Pass pass, double values, double branches, bool separate) {
+std::vector<Kernel> autocast(std::vector<Kernel> kernels, Pass pass, double values, std::size_t branches,
+                             bool separate) {
     // Casts of weights may be there already.
     const bool cast = std::any_of(kernels.begin(), kernels.end(), [](const Kernel& kernel) { return kernel.cast; });
+    if (branches > 0 && pass != Pass::weight_gradient) {
+        Kernel& sum = kernels.back();
+        sum.bytes += (wide_bytes - narrow_bytes) * (pass == Pass::forward ? 2 * values : sum.elements);
+    }
     std::vector<Kernel> result;
-    for (std::size_t i = 0; separate && pass == Pass::input_gradient && i < static_cast<std::size_t>(branches); ++i)
-        result.push_back(conversion("conversion for a branch", values));
+    if (separate && pass == Pass::input_gradient)
+        result.assign(branches, conversion("conversion for a branch", values));
     for (Kernel& kernel : kernels) {
-        const bool norm = kernel.kind == Pointwise::normalisation, sum = kernel.name == "residual addition",
+        const bool norm = kernel.kind == Pointwise::normalisation,
                    norm_gradient = kernel.kind == Pointwise::normalisation_gradient;
         if (norm || norm_gradient) kernel.bytes += (wide_bytes - narrow_bytes) * kernel.elements;
-        if (sum) kernel.bytes += (wide_bytes - narrow_bytes) * (pass == Pass::forward ? 2 * values : kernel.elements);
         const double weights =
             kernel.product && pass != Pass::input_gradient ? weights_of(*kernel.product, pass) * real(kernel.count) : 0;
         const bool has_weights = weights > 0 && !kernel.core && !cast;

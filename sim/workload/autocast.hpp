@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "sim/workload/kernels.hpp"
@@ -19,7 +20,9 @@
 /// Left out: experts, softmax of stored scores in 4 bytes, embeddings.
 namespace syncline {
 
-/// Returns a layer's kernels of a pass under autocast, with `values` between its halves and this many branches.
-std::vector<Kernel> autocast(std::vector<Kernel> kernels, Pass pass, double values, double branches, bool separate);
+/// Returns a layer's kernels of a pass under autocast, with `values` between its halves. With branches, whose residual
+/// addition is the last kernel, unless it is the pass of the weights.
+std::vector<Kernel> autocast(std::vector<Kernel> kernels, Pass pass, double values, std::size_t branches,
+                             bool separate);
 
 }  // namespace syncline

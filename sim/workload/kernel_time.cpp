@@ -97,7 +97,7 @@ double KernelByKernel::bytes_of(const Kernel& kernel) const {
 }
 
 double KernelByKernel::waiting_s(double device_s, double launching_s) const {
-    switch (software_.launches) {
+    switch (launches_) {
         case Launches::eager:
             return std::max(0.0, launching_s - device_s);
         case Launches::blocking:

@@ -39,17 +39,18 @@ struct HostLaunch {
 
 class KernelByKernel : public ComputeModel {
 public:
-    /// `element_bytes`: of what kernels move; `launch`: time of the host for each kernel, for which a pass waits as the
-    /// software says.
+    /// `element_bytes`: of what kernels move; `launch`: time of the host for each kernel, for which a pass waits as
+    /// `launches` says.
     KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock,
-                   double element_bytes, HostLaunch launch = {}, Software software = {})
+                   double element_bytes, HostLaunch launch = {}, Launches launches = Launches::eager,
+                   Operations operations = {})
         : model_(model),
           lowering_(lowering),
           clock_(std::move(clock)),
           element_bytes_(element_bytes),
           launch_(launch),
-          software_(software),
-          operations_{software.elementwise, model.precision.autocast} {}
+          launches_(launches),
+          operations_(operations) {}
 
     LayerTime time(std::size_t layer, const Share& share) const override;
 
@@ -65,7 +66,7 @@ private:
     std::unique_ptr<const KernelClock> clock_;
     double element_bytes_;
     HostLaunch launch_;
-    Software software_;
+    Launches launches_;
     Operations operations_;
 };
 

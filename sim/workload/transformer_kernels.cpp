@@ -221,7 +221,7 @@ Kernels with_residual(Kernels kernels, Pass pass, double values, std::initialize
         kernels.insert(kernels.begin(), dropout_gradient(dropped * values));
     if (pass != Pass::weight_gradient) kernels.push_back(std::move(sum));
     if (!operations.autocast) return kernels;
-    return autocast(std::move(kernels), pass, values, branches, operations.separate());
+    return autocast(std::move(kernels), pass, values, dropouts.size(), operations.separate());
 }
 
 /// Returns the elements between the halves that a rank works on.

@@ -398,3 +398,24 @@ TEST_CASE("the rows of a layer table add up", "[memory]") {
     // A layer that takes no time has no bound.
     CHECK_FALSE(layer_table(model_of(Layer{}), device, 1, ComputeKind::roofline).total.time.bound);
 }
+
+TEST_CASE("compute models without rates of kernels take no notice of autocast, nor of element-wise kernels",
+          "[memory]") {
+    Model model;
+    model.name = "small";
+    model.element_bytes = 2;
+    model.layers = {attention("attention", Attention{.positions = 64, .width = 64, .heads = 4, .rotary = true}),
+                    feed_forward("feed-forward", FeedForward{.positions = 64, .width = 64, .hidden = 256}),
+                    dense("head", Dense{.inputs = 64, .outputs = 100, .positions = 64, .norm = Norm::layer})};
+    const Device device = device_of(1e12, 1e11);
+    for (const ComputeKind kind : {ComputeKind::roofline, ComputeKind::im2col}) {
+        model.precision = {};
+        const auto plain = layer_times(model, device, 4, kind);
+        model.precision = Precision::automatic();
+        const auto cast = layer_times(model, device, 4, kind, {Launches::eager, Elementwise::separate});
+        for (std::size_t i = 0; i < plain.size(); ++i) {
+            CHECK(cast[i].forward_s == plain[i].forward_s);
+            CHECK(cast[i].backward_s() == plain[i].backward_s());
+        }
+    }
+}
