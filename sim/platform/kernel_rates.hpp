@@ -66,26 +66,27 @@ struct AttentionWork;
 struct ConvolutionWork;
 
 struct KernelRates {
-    double product_flops_per_s = 0;                ///< R: rate of large matrix products of 16-bit factors
-    double attention_flops_per_s = 0;              ///< rate of fused attention, if it has no table
-    double narrow_flops_per_s = 0;                 ///< rate of large products of 8-bit factors; 0: unknown
-    double tf32_flops_per_s = 0;                   ///< the same of 32-bit factors on matrix units
-    double fp32_flops_per_s = 0;                   ///< the same of 32-bit factors on other units
-    double tf32_weights_flops_per_s = 0;           ///< that of tf32 products for gradients of weights; 0: as others
-    double fp32_attention_flops_per_s = 0;         ///< rate of fused attention of 32-bit factors; 0: as products change
-    double sustained_flops_per_s = 0;              ///< S; 0: unknown, so that bursts last
-    double memory_Bps = 0;                         ///< M: measured memory bandwidth
-    double fixed_s = 0;                            ///< c: fixed cost of a kernel
-    double host_launch_s = 0;                      ///< h: time of the host to issue a kernel in an eager framework
-    std::optional<double> host_launch_backward_s;  ///< the same in the backward pass; nothing: as above
-    std::int64_t multiprocessors = 1;              ///< P
+    double product_flops_per_s = 0;         ///< R: rate of large matrix products of 16-bit factors
+    double attention_flops_per_s = 0;       ///< rate of fused attention, if it has no table
+    double narrow_flops_per_s = 0;          ///< rate of large products of 8-bit factors; 0: unknown
+    double tf32_flops_per_s = 0;            ///< the same of 32-bit factors on matrix units
+    double fp32_flops_per_s = 0;            ///< the same of 32-bit factors on other units
+    double tf32_weights_flops_per_s = 0;    ///< that of tf32 products for gradients of weights; 0: as others
+    double fp32_attention_flops_per_s = 0;  ///< rate of fused attention of 32-bit factors; 0: as products change
+    double sustained_flops_per_s = 0;       ///< S; 0: unknown, so that bursts last
+    double memory_Bps = 0;                  ///< M: measured memory bandwidth
+    double fixed_s = 0;                     ///< c: fixed cost of a kernel
+    double host_launch_s = 0;               ///< h: time of the host to issue a kernel in an eager framework
+    std::optional<double> host_launch_backward_s = {};  ///< the same in the backward pass; nothing: as above
+    std::int64_t multiprocessors = 1;                   ///< P
     std::string source;
-    std::shared_ptr<const ProductTable> table;             ///< null: no shape was measured
-    std::shared_ptr<const ConvolutionTable> convolutions;  ///< null: convolutions are products
-    std::shared_ptr<const ImageKernelRates> images;        ///< null: at the memory's bandwidth
-    std::shared_ptr<const AttentionTable> attention;  ///< of the kernel that the software has; null: one rate for all
-    double table_speed = 1;                           ///< relative speed of both tables, for what-if questions
-    std::shared_ptr<const PointwiseTable> pointwise;  ///< null: by their bytes
+    std::shared_ptr<const ProductTable> table = {};             ///< null: no shape was measured
+    std::shared_ptr<const ConvolutionTable> convolutions = {};  ///< null: convolutions are products
+    std::shared_ptr<const ImageKernelRates> images = {};        ///< null: at the memory's bandwidth
+    std::shared_ptr<const AttentionTable> attention =
+        {};                  ///< of the kernel that the software has; null: one rate for all
+    double table_speed = 1;  ///< relative speed of both tables, for what-if questions
+    std::shared_ptr<const PointwiseTable> pointwise = {};  ///< null: by their bytes
 
     /// Returns the rate of large products of these factors; 0 if it is unknown.
     double product_rate(Factors factors) const;

@@ -40,7 +40,7 @@ struct Convolution {
     bool residual = false;      ///< the outputs of an earlier layer are added to its own
     bool joined = false;        ///< its outputs are copied beside those of other layers (concatenation)
     bool shared_input = false;  ///< something else reads its inputs, too: gradients are added
-    Pooling pooling;            ///< of its inputs, before it
+    Pooling pooling = {};       ///< of its inputs, before it
 };
 
 /// A fully connected layer, applied to each of a sample's `positions` (tokens; 1 for an image).
