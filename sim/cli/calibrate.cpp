@@ -39,7 +39,7 @@ void calibrate_verb(const CalibrateArguments& options) {
         const HeldInterrupts held;
         Simulator simulator(
             options.jobs, [&](std::size_t simulations) { line.count(simulations); }, &held);
-        ValidationOptions how{.leave_one_out = false};
+        ValidationOptions how{.leave_one_out = false, .uncalibrated = false};
         how.rows.better = [&](const std::vector<std::optional<double>>& values, double error) {
             constexpr double percent = 100;
             line.begin(fmt::format("{}, error {:.3g} %", scenario.name(), percent * error));

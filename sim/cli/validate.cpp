@@ -41,7 +41,7 @@ struct ValidateArguments {
     Format format = Format::table;
     TableOptions tables;
     std::string report;
-    bool only_once = false, check = false, list = false;
+    bool only_once = false, only_calibrated = false, check = false, list = false;
     ValidationOptions how;
     RowSelection selection;
     std::string mechanisms;
@@ -106,6 +106,7 @@ void validate_verb(const ValidateArguments& options) {
     if (!options.report.empty()) require_writable(options.report);
     ValidationOptions how = options.how;
     how.leave_one_out = !options.only_once;
+    how.uncalibrated = !options.only_calibrated;
     std::optional<config::Mechanisms> mechanisms;
     if (!options.mechanisms.empty()) {
         mechanisms.emplace(config::find_argument(options.mechanisms, {"ablation"}));
@@ -173,6 +174,8 @@ void add_validate(CLI::App& program, Action& action) {
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
     verb->add_flag("--no-leave-one-out", options->only_once, "Skip the leave-one-out sensitivity of the predictions");
+    verb->add_flag("--no-uncalibrated", options->only_calibrated,
+                   "Skip the predictions without calibration, with the values that the scenario has by itself");
     CLI::Option* const check = verb->add_flag(
         "--check", options->check,
         "Exit with 1 if the median accuracy of all predicted rows, or the accuracy of a reliable row, is too low");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/explain/critical_path.hpp"
+#include "sim/explain/kernel_parts.hpp"
 #include "sim/explain/link_parts.hpp"
 #include "sim/explain/rank_parts.hpp"
 #include "sim/explain/theory_beside.hpp"
@@ -36,6 +37,9 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.optimizer_step_s = phases_s(recorded, recorded.last_rank(), {Phase::optimizer});
     explanation.offload_copies_s = phases_s(recorded, recorded.last_rank(), {Phase::to_host, Phase::to_device});
     explanation.layers = layer_parts(recorded, recorded.last_rank(), training.model);
+    explanation.kernels =
+        kernel_parts(training, explanation.last_rank, explanation.iterations,
+                     explanation.ranks[explanation.last_rank].compute_s, explanation.optimizer_step_s);
     explanation.buckets = bucket_parts(recorded, recorded.last_rank(), names);
     explanation.path = critical_path(recorded, names);
     explanation.shares = shares_of(explanation.path, explanation.window_s);

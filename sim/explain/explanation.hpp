@@ -7,6 +7,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/replay/trace.hpp"
+#include "sim/workload/compute_model.hpp"
 
 /// Explanation of an iteration time as plain values: explain() computes them, writers show them.
 ///
@@ -37,6 +38,15 @@ struct RankParts {
 struct LayerParts {
     std::string layer;
     double forward_s = 0, backward_s = 0;
+};
+
+/// A kernel of the rank that finishes last, or what its device does beside them: see kernel_parts.hpp.
+struct KernelParts {
+    std::string kernel;               ///< "hidden units", "waits for launches by the host"
+    std::optional<Pass> pass = {};    ///< nothing if it is no kernel
+    std::optional<Bound> bound = {};  ///< the same
+    double count = 0;                 ///< how often it runs in the window; 0 if it is no kernel
+    double seconds = 0;               ///< of all of them
 };
 
 /// An exchange of the rank that finishes last.
@@ -141,8 +151,9 @@ struct Explanation {
     std::uint32_t last_rank = 0;  ///< rank that finishes last
     std::vector<RankParts> ranks;
     std::vector<LayerParts> layers;
-    double optimizer_step_s = 0;  ///< of the rank that finishes last
-    double offload_copies_s = 0;  ///< of the same rank: gradients to the host and weights back, with Offload
+    std::vector<KernelParts> kernels;  ///< the longest first; none if the compute model has none
+    double optimizer_step_s = 0;       ///< of the rank that finishes last
+    double offload_copies_s = 0;       ///< of the same rank: gradients to the host and weights back, with Offload
     std::vector<BucketParts> buckets;
     std::vector<PathPiece> path;               ///< in order of time
     std::vector<PathShare> shares;             ///< the largest first

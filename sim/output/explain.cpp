@@ -178,6 +178,28 @@ std::string layers_table(const Explanation& e, const TableLayout& layout) {
     return aligned(rows, 0, layout) + and_more(most, shown);
 }
 
+std::string kernels_table(const Explanation& e, const TableLayout& layout) {
+    constexpr std::size_t shown = 20;
+    std::vector<Row> rows{{"kernel", "pass", "count", "each", "all", "bound by"}};
+    double sum_s = 0, rest_s = 0;
+    for (std::size_t i = 0; i < e.kernels.size(); ++i) {
+        const KernelParts& one = e.kernels[i];
+        sum_s += one.seconds;
+        if (i >= shown) {
+            rest_s += one.seconds;
+            continue;
+        }
+        const bool kernel = one.pass.has_value();
+        rows.push_back({one.kernel, kernel ? name_of(*one.pass) : "-", kernel ? fmt::format("{:.6g}", one.count) : "-",
+                        kernel ? seconds(one.seconds / one.count) : "-", seconds(one.seconds),
+                        one.bound ? name_of(*one.bound) : "-"});
+    }
+    if (e.kernels.size() > shown)
+        rows.push_back({fmt::format("{} more", e.kernels.size() - shown), "", "", "", seconds(rest_s), ""});
+    rows.push_back({"total", "", "", "", seconds(sum_s), ""});
+    return aligned(rows, 2, layout);
+}
+
 std::string value_of(const TheoryTerm& term) {
     if (!term.value) return "-";
     if (term.unit == "s") return seconds(*term.value);
@@ -243,7 +265,8 @@ std::string to_table(const Explanation& e, const TableLayout& layout) {
     text += "Time breakdown by rank\n\n" + parts_table(e, layout);
     if (!e.layers.empty())
         text += "\nComputation by layer on the rank that finishes last\n\n" + layers_table(e, layout);
-    if (e.optimizer_step_s > 0)
+    if (!e.kernels.empty()) text += "\nWhat that rank's device computes\n\n" + kernels_table(e, layout);
+    if (e.optimizer_step_s > 0 && e.kernels.empty())
         text += fmt::format("\nThe optimizer's step takes {} there.\n", seconds(e.optimizer_step_s));
     if (e.offload_copies_s > 0)
         text +=
@@ -281,11 +304,18 @@ const char* name_of(PathKind kind) {
 }
 
 Json object(const Explanation& e) {
-    Json ranks = Json::array(), layers = Json::array(), buckets = Json::array(), path = Json::array(),
-         shares = Json::array(), phases = Json::array(), links = Json::array(), changes = Json::array();
+    Json ranks = Json::array(), layers = Json::array(), kernels = Json::array(), buckets = Json::array(),
+         path = Json::array(), shares = Json::array(), phases = Json::array(), links = Json::array(),
+         changes = Json::array();
     for (std::size_t rank = 0; rank < e.ranks.size(); ++rank) ranks.push_back(object(e.ranks[rank], rank));
     for (const LayerParts& layer : e.layers)
         layers.push_back({{"layer", layer.layer}, {"forward_s", layer.forward_s}, {"backward_s", layer.backward_s}});
+    for (const KernelParts& one : e.kernels)
+        kernels.push_back({{"kernel", one.kernel},
+                           {"pass", one.pass ? Json(name_of(*one.pass)) : Json(nullptr)},
+                           {"bound", one.bound ? Json(name_of(*one.bound)) : Json(nullptr)},
+                           {"count", one.count},
+                           {"seconds", one.seconds}});
     for (const BucketParts& bucket : e.buckets)
         buckets.push_back({{"what", bucket.what},
                            {"bytes", bucket.bytes},
@@ -322,6 +352,7 @@ Json object(const Explanation& e) {
             {"uncontended_iteration_time_s", number_or_null(e.uncontended_time_s)},
             {"ranks", std::move(ranks)},
             {"layers", std::move(layers)},
+            {"kernels", std::move(kernels)},
             {"optimizer_step_s", e.optimizer_step_s},
             {"offload_copies_s", e.offload_copies_s},
             {"buckets", std::move(buckets)},

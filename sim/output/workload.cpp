@@ -24,9 +24,7 @@ std::string name_of(ComputeKind kind) {
 
 /// Returns an empty text if the bound is unknown.
 std::string name_of(const std::optional<Bound>& bound) {
-    if (!bound) return "";
-    constexpr std::array<const char*, bound_kinds> names{"compute", "memory", "latency", "host"};  // by Bound
-    return names[static_cast<std::size_t>(*bound)];
+    return bound ? name_of(*bound) : "";
 }
 
 /// Returns a layer's memory stall; empty if its times were measured.

@@ -28,20 +28,7 @@ public:
         values_.resize(measurements_.parameters.size());
         calibration_.parameters.resize(values_.size());
         for (const std::vector<std::size_t>& group : groups()) find(group);
-        std::vector<RowRun> questions;
-        std::vector<std::size_t> rows;
-        for (std::size_t row = 0; row < measurements_.rows.size(); ++row) {
-            if (!options_.refused.empty() && options_.refused[row]) continue;
-            questions.push_back(question(row, values_));
-            rows.push_back(row);
-        }
-        const std::vector<Answer> answers = simulator_.all_answers(questions);
-        calibration_.predicted.assign(measurements_.rows.size(), std::numeric_limits<double>::quiet_NaN());
-        calibration_.failures.resize(measurements_.rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            calibration_.predicted[rows[i]] = answers[i].value.value_or(std::numeric_limits<double>::quiet_NaN());
-            calibration_.failures[rows[i]] = answers[i].failure;
-        }
+        static_cast<Predictions&>(calibration_) = predict(scenario_, simulator_, options_, values_);
         return std::move(calibration_);
     }
 
@@ -129,6 +116,26 @@ Values Calibration::values() const {
     Values values;
     for (const Solution& parameter : parameters) values.push_back(parameter.value);
     return values;
+}
+
+Predictions predict(const config::MeasuredScenario& scenario, Simulator& simulator, const RowOptions& options,
+                    const std::vector<std::optional<double>>& values) {
+    const std::vector<config::MeasuredRow>& all = scenario.measurements().rows;
+    std::vector<RowRun> questions;
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < all.size(); ++row) {
+        if (!options.refused.empty() && options.refused[row]) continue;
+        questions.push_back(question_of(scenario, all[row], values, options));
+        rows.push_back(row);
+    }
+    const std::vector<Answer> answers = simulator.all_answers(questions);
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    Predictions result{std::vector<double>(all.size(), none), std::vector<std::string>(all.size())};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        result.predicted[rows[i]] = answers[i].value.value_or(none);
+        result.failures[rows[i]] = answers[i].failure;
+    }
+    return result;
 }
 
 Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simulator, const RowOptions& options,

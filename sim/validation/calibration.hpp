@@ -29,13 +29,22 @@ struct RowOptions {
     std::vector<bool> refused = {};  ///< by row: not predicted, and its prediction is not a number; empty: none
 };
 
-struct Calibration {
-    std::vector<Solution> parameters;  ///< in the order of config::Measurements
-    std::vector<double> predicted;     ///< value of each row with the estimated parameters, in the field's unit
+/// The rows of a scenario, simulated.
+struct Predictions {
+    std::vector<double> predicted;  ///< value of each row, in the field's unit
     /// By row: the reason why its simulation failed, and its prediction is not a number; an empty text, or no
     /// texts at all: it did not.
     std::vector<std::string> failures;
-    bool converged = true;  ///< false: a fit was stopped, and has the best value so far
+};
+
+/// Predicts all rows, except those that `options` refuses, with these values of the parameters. Where there is none the
+/// scenario's own stays.
+Predictions predict(const config::MeasuredScenario& scenario, Simulator& simulator, const RowOptions& options,
+                    const std::vector<std::optional<double>>& values);
+
+struct Calibration : Predictions {
+    std::vector<Solution> parameters;  ///< in the order of config::Measurements
+    bool converged = true;             ///< false: a fit was stopped, and has the best value so far
 
     std::vector<std::optional<double>> values() const;
 };

@@ -20,6 +20,16 @@ AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtfu
     });
 }
 
+AccuracyFigures uncalibrated_figures(const std::vector<Validation>& points) {
+    const auto fitted = [](const Validation& point) { return !point.measurements.parameters.empty(); };
+    const auto known = [&](const Validation& point) { return !fitted(point) || !point.uncalibrated.empty(); };
+    if (std::ranges::none_of(points, fitted) || !std::ranges::all_of(points, known)) return {};
+    return figures(points, [&](const Validation& point, std::size_t row) -> std::optional<double> {
+        if (point.failed(row)) return std::nullopt;
+        return fitted(point) ? point.uncalibrated_error(row) : point.error(row);
+    });
+}
+
 AccuracyFigures figures(const std::vector<Validation>& points, const ErrorOf& error_of) {
     constexpr double good = 0.85;
     std::vector<double> accuracies, errors;

@@ -23,6 +23,9 @@ struct AccuracyFigures {
 
 /// Returns the figures of all predicted rows that have not failed, or of the reliable ones only.
 AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtful);
+/// Returns the same without calibration. Scenarios without parameters have their only predictions; there are no figures
+/// if that holds for all, or if a scenario was not predicted so.
+AccuracyFigures uncalibrated_figures(const std::vector<Validation>& points);
 
 /// Returns the error of a row; nothing if it is not to be counted.
 using ErrorOf = std::function<std::optional<double>(const Validation& point, std::size_t row)>;

@@ -92,6 +92,11 @@ Json object(const Validation& one, std::size_t number) {
               {"accuracy", value(one.accuracy(number))},
               {"role", row.calibrates ? "calibrates" : "predicted"},
               {"doubt", text_or_null(series.doubt)}};
+    if (!one.uncalibrated.empty()) {
+        const std::optional<double> own = one.uncalibrated_error(number);
+        json.update({{"uncalibrated", own ? Json(one.uncalibrated[number]) : Json(nullptr)},
+                     {"uncalibrated_error", number_or_null(own)}});
+    }
     if (const Spread* const spread = one.spread(number))
         json.update({{"repeats", spread->count},
                      {"predicted_median", spread->median},
@@ -104,6 +109,11 @@ Json object(const Validation& one, std::size_t number) {
     if (one.failed(number)) json["failure"] = one.calibration.failures[number];
     if (!one.short_of_memory.empty()) json["fits_memory"] = !one.lacks_memory(number);
     return json;
+}
+
+void add_uncalibrated(Json& json, const std::vector<Validation>& points) {
+    if (const AccuracyFigures own = uncalibrated_figures(points); own.rows > 0)
+        json["uncalibrated"] = figures_object(own);
 }
 
 Json object(const Validation& one, const LeftOut& left) {
@@ -134,6 +144,7 @@ Json object(const Validation& one) {
     Json figures = figures_object(all);
     figures.erase("rows");
     json.update(figures);
+    add_uncalibrated(json, {one});
     if (!one.assumptions.empty()) json["assumptions"] = assumptions_object(one);
     for (const Sweep& sweep : sweeps(one)) json["sweeps"].push_back(object(sweep));
     for (const Scaling& scaling : scalings(one)) json["scaling"].push_back(object(scaling));
@@ -152,6 +163,7 @@ std::string to_json(const Points& points) {
               {"without_doubtful", std::move(reliable)},
               {"points", std::move(list)}};
     json.update(figures_object(all));
+    add_uncalibrated(json, points.points);
     if (!points.failed.empty()) json["failed"] = points.failed;
     if (points.sample) json["sample"] = sample_object(*points.sample);
     if (!points.points.empty() && !points.points.front().mechanisms.empty())

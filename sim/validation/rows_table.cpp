@@ -51,6 +51,8 @@ bool repeated(const Validation& one) {
 std::string rows_table(const Validation& one, const text::TableLayout& layout) {
     std::vector<text::Row> table{{"row", "measured", "predicted", "error", "accuracy", ""}};
     const bool seeds = repeated(one), assumed = !one.assumptions.empty();
+    const bool uncalibrated = !one.uncalibrated.empty();
+    if (uncalibrated) table.front().insert(table.front().begin() + 5, "uncalibrated");
     if (assumed) table.front().insert(table.front().begin() + 3, {"lowest", "highest"});
     if (seeds) table.front().insert(table.front().begin() + 3, {"median", "5 %", "95 %"});
     for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) {
@@ -62,6 +64,10 @@ std::string rows_table(const Validation& one, const text::TableLayout& layout) {
             table.push_back({measured.name, in_unit(measured.value, series),
                              in_unit(one.calibration.predicted[row], series), signed_percent(one.error(row)),
                              measured.calibrates ? "-" : accuracy_text(one.accuracy(row)), mark(one, row)});
+        if (uncalibrated) {
+            const std::optional<double> error = one.uncalibrated_error(row);
+            table.back().insert(table.back().begin() + 5, error ? signed_percent(*error) : "-");
+        }
         if (assumed && one.failed(row)) {
             table.back().insert(table.back().begin() + 3, {"-", "-"});
         } else if (assumed) {

@@ -27,6 +27,15 @@ std::string line_of(const std::string& name, const AccuracyFigures& figures) {
         all * *figures.median_error, all * *figures.mean_error, all * *figures.bias, figures.worst_row, noise);
 }
 
+/// Returns how accurate the predictions are without calibration; nothing if that is not known.
+std::string uncalibrated_line(const std::vector<Validation>& points) {
+    constexpr double all = 100;
+    const AccuracyFigures own = uncalibrated_figures(points);
+    if (own.rows == 0) return "";
+    return fmt::format("  uncalibrated: median {:.3f}, worst {:.3f}, above 0.85: {:.1f} %, bias {:+.1f} %\n",
+                       *own.median_accuracy, *own.worst_accuracy, all * *own.share_above_085, all * *own.bias);
+}
+
 /// Returns what is predicted of the order of layouts, and of scaling.
 std::string order_of(const Validation& one) {
     constexpr double all = 100;
@@ -71,13 +80,13 @@ std::string to_table(const Points& points, const text::TableLayout& layout) {
         if (!one.measurements.parameters.empty()) text += parameters_table(one, layout) + "\n";
         if (!one.leave_one_out.empty()) text += left_out_table(one, layout) + "\n";
         if (!one.assumptions.empty()) text += assumptions_table(one, layout) + "\n";
-        text += line_of(one.name, figures({one}, true)) + order_of(one) + "\n";
+        text += line_of(one.name, figures({one}, true)) + uncalibrated_line({one}) + order_of(one) + "\n";
     }
     if (!points.points.empty() && !points.points.front().mechanisms.empty())
         text += mechanisms_table(points.points, layout) + "\n";
     if (points.sample) text += sentence(*points.sample);
     for (const std::string& failure : points.failed) text += fmt::format("failed: {}\n", failure);
-    text += line_of("all", figures(points.points, true));
+    text += line_of("all", figures(points.points, true)) + uncalibrated_line(points.points);
     if (std::any_of(points.points.begin(), points.points.end(), any_doubt))
         text += line_of("reliable only", figures(points.points, false));
     return text;

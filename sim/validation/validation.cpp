@@ -89,6 +89,10 @@ double Validation::error(std::size_t row) const {
 double Validation::accuracy(std::size_t row) const {
     return std::max(0.0, 1 - std::abs(error(row)));
 }
+std::optional<double> Validation::uncalibrated_error(std::size_t row) const {
+    if (uncalibrated.empty() || std::isnan(uncalibrated[row])) return std::nullopt;
+    return uncalibrated[row] / measurements.rows[row].value - 1;
+}
 bool Validation::doubtful(std::size_t row) const {
     return !measurements.series[measurements.rows[row].series].doubt.empty();
 }
@@ -114,6 +118,14 @@ Validation validate(const config::MeasuredScenario& scenario, Simulator& simulat
             result.incomplete.push_back(
                 fmt::format("without row '{}': {}", result.measurements.rows[row].name, error.what()));
         }
+    }
+    if (const std::size_t parameters = result.measurements.parameters.size(); options.uncalibrated && parameters > 0) {
+        Predictions own = predict(scenario, simulator, rows, std::vector<std::optional<double>>(parameters));
+        result.uncalibrated = std::move(own.predicted);
+        for (std::size_t row = 0; row < own.failures.size(); ++row)
+            if (!own.failures[row].empty())
+                result.incomplete.push_back(
+                    fmt::format("row '{}', uncalibrated: {}", result.measurements.rows[row].name, own.failures[row]));
     }
     look_at_plans(result, scenario, simulator, options);
     const auto alternates = [&](const std::vector<config::Alternative>& all) {

@@ -18,6 +18,9 @@
 /// time: its parameters are estimated again without it, or keep the scenario's own values if too few rows remain, and
 /// later parameters are estimated after them. A parameter is poorly determined if an error of the rows by the stated
 /// noise, or else by 1 %, changes it by half of its value or more (a chosen limit).
+///
+/// An uncalibrated prediction has the values that the scenario and its presets have without any measurement of the
+/// series: what a user gets who has measured nothing.
 namespace syncline::validation {
 
 struct LeftOut {
@@ -30,6 +33,7 @@ struct LeftOut {
 
 struct ValidationOptions {
     bool leave_one_out = true;
+    bool uncalibrated = true;                          ///< also predict with the scenario's own values of parameters
     bool assumptions = false;                          ///< also predict with each assumption of the scenario
     std::vector<config::Alternative> mechanisms = {};  ///< also predict with each of them switched off
     RowOptions rows = {};
@@ -44,6 +48,8 @@ struct Validation {
     config::Measurements measurements;
     Calibration calibration;
     std::vector<LeftOut> leave_one_out;
+    /// By row, not a number if it failed; empty if there are no parameters, or if they are not asked for.
+    std::vector<double> uncalibrated = {};
     std::vector<std::optional<Spread>> spreads = {};  ///< by row, with several seeds; empty where nothing is random
     std::vector<bool> short_of_memory = {};           ///< by row; empty unless such rows are allowed
     std::vector<Alternate> assumptions = {};          ///< with each of them in place of what is written
@@ -58,6 +64,8 @@ struct Validation {
     /// Error and accuracy of a row that has not failed.
     double error(std::size_t row) const;
     double accuracy(std::size_t row) const;
+    /// Error of a row without calibration; nothing if it is not known.
+    std::optional<double> uncalibrated_error(std::size_t row) const;
     bool doubtful(std::size_t row) const;
     bool has_rows(std::size_t series) const;
     const Spread* spread(std::size_t row) const { return spreads.empty() || !spreads[row] ? nullptr : &*spreads[row]; }

@@ -89,6 +89,12 @@ public:
         return scaled(inner_->time(layer, share), 1 / speed_);
     }
 
+    std::vector<TimedKernel> kernels(std::size_t layer, const Share& share) const override {
+        std::vector<TimedKernel> kernels = inner_->kernels(layer, share);
+        for (TimedKernel& kernel : kernels) kernel.seconds /= speed_;
+        return kernels;
+    }
+
 private:
     std::unique_ptr<const ComputeModel> inner_;
     double speed_;
@@ -122,6 +128,10 @@ private:
 };
 
 }  // namespace
+
+std::vector<TimedKernel> ComputeModel::kernels(std::size_t, const Share&) const {
+    return {};
+}
 
 const Calibration* calibration_of(const Device& device, const std::string& workload) {
     const auto found = std::find_if(device.calibration.begin(), device.calibration.end(),

@@ -71,6 +71,10 @@ struct Software {
 /// The term that determines a kernel's time: flops/F, bytes/M, or l; or a pass's: its launches.
 enum class Bound { compute, memory, latency, host };
 constexpr std::size_t bound_kinds = 4;
+constexpr const char* name_of(Bound bound) {
+    constexpr const char* names[bound_kinds] = {"compute", "memory", "latency", "host"};  // by Bound
+    return names[static_cast<std::size_t>(bound)];
+}
 
 struct LayerTime {
     double forward_s = 0;
@@ -92,6 +96,15 @@ struct LayerTime {
     double backward_s() const { return input_gradient_s + weight_gradient_s; }
 };
 
+/// A kernel of a layer's pass.
+struct TimedKernel {
+    std::string name;
+    Pass pass = Pass::forward;
+    std::int64_t count = 1;  ///< how often the pass runs it
+    double seconds = 0;      ///< of each, on the device
+    Bound bound = Bound::compute;
+};
+
 class ComputeModel {
 public:
     ComputeModel() = default;
@@ -101,6 +114,9 @@ public:
 
     /// Returns the times of the layer with this number, in forward order.
     virtual LayerTime time(std::size_t layer, const Share& share) const = 0;
+
+    /// Returns the kernels whose times, with host_bound_s, are the layer's; none if its times are measured as a whole.
+    virtual std::vector<TimedKernel> kernels(std::size_t layer, const Share& share) const;
 };
 
 /// `model` and `device` must outlive the result, and the device must have what the kind needs: an efficiency curve,

@@ -108,17 +108,32 @@ double KernelByKernel::waiting_s(double device_s, double launching_s) const {
     return 0;
 }
 
+template <class Visitor>
+void KernelByKernel::each(std::size_t layer, Pass pass, const Share& share, Visitor visit) const {
+    if (pass == Pass::input_gradient && !has_input_gradient(model_, layer)) return;
+    for (const Kernel& kernel : syncline::kernels(model_.layers[layer], pass, share, lowering_, operations_)) {
+        const double bytes = bytes_of(kernel);
+        if (!kernel.cast || bytes > 0) visit(kernel, clock_->time(kernel, bytes, share));
+    }
+}
+
+std::vector<TimedKernel> KernelByKernel::kernels(std::size_t layer, const Share& share) const {
+    std::vector<TimedKernel> all;
+    for (const Pass pass : {Pass::forward, Pass::input_gradient, Pass::weight_gradient})
+        each(layer, pass, share, [&](const Kernel& kernel, const KernelTime& one) {
+            all.push_back({kernel.name, pass, kernel.count, one.seconds, one.bound});
+        });
+    return all;
+}
+
 LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     LayerTime total;
     std::array<double, bound_kinds> bound_s{};  // by Bound
     double core = 0;                            // kernels of the core's forward pass
     const auto run = [&](Pass pass) {
         double pass_s = 0, launched = 0;
-        for (const Kernel& kernel : kernels(model_.layers[layer], pass, share, lowering_, operations_)) {
+        each(layer, pass, share, [&](const Kernel& kernel, const KernelTime& one) {
             const auto count = static_cast<double>(kernel.count);
-            const double bytes = bytes_of(kernel);
-            if (kernel.cast && bytes == 0) continue;
-            const KernelTime one = clock_->time(kernel, bytes, share);
             pass_s += count * one.seconds;
             launched += count;
             if (kernel.core && pass == Pass::forward) {
@@ -132,11 +147,11 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
                 total.outputs_backward_s += count * one.seconds;
             total.stall_s += count * one.stall_s;
             bound_s[static_cast<std::size_t>(one.bound)] += count * one.seconds;
-        }
+        });
         return std::pair(pass_s, launched);
     };
     const auto [forward_s, forward] = run(Pass::forward);
-    const auto [inputs_s, inputs] = has_input_gradient(model_, layer) ? run(Pass::input_gradient) : std::pair(0.0, 0.0);
+    const auto [inputs_s, inputs] = run(Pass::input_gradient);
     const auto [weights_s, weights] = run(Pass::weight_gradient);
     const double forward_wait_s = waiting_s(forward_s, forward * launch_.forward_s);
     const double backward_wait_s = waiting_s(inputs_s + weights_s, (inputs + weights) * launch_.backward_s);

@@ -53,8 +53,13 @@ public:
           operations_(operations) {}
 
     LayerTime time(std::size_t layer, const Share& share) const override;
+    std::vector<TimedKernel> kernels(std::size_t layer, const Share& share) const override;
 
 private:
+    /// Visits the kernels of a pass that exist, with their times.
+    template <class Visitor>
+    void each(std::size_t layer, Pass pass, const Share& share, Visitor visit) const;
+
     /// Returns what a kernel moves; 0 if it casts to no smaller size, and so does not exist.
     double bytes_of(const Kernel& kernel) const;
 

@@ -112,6 +112,10 @@
 namespace syncline {
 
 enum class Pass { forward, weight_gradient, input_gradient };
+constexpr const char* name_of(Pass pass) {
+    constexpr const char* names[] = {"forward", "weight gradient", "input gradient"};  // by Pass
+    return names[static_cast<std::size_t>(pass)];
+}
 
 enum class Lowering { implicit, im2col, launched };
 

@@ -55,6 +55,41 @@ TEST_CASE("explain: JSON has the documented fields, and they add up") {
     CHECK(explained(tiny) == report);
 }
 
+TEST_CASE("explain: kernels, waits and the optimizer's step add up to what the device computes") {
+    const std::string published = SYNCLINE_SOURCE_DIR "/scenarios/published/";
+    struct Row {
+        std::string scenario, variant, set;
+        bool one_rank;  // so that the iteration is computation alone
+    };
+    for (const auto& [scenario, variant, set, one_rank] :
+         {Row{published + "h100-language.yaml", "gpt-2", "training.iterations=1", true},
+          Row{published + "h100-models.yaml", "resnet-50", "training.iterations=1", true},
+          Row{published + "h100-blocks.yaml", "gpt2 8x1024 host", "training.iterations=1", true},
+          Row{"llama-3-8b-fsdp", "base", "training.recomputation=operators", false},
+          Row{"llama-3-8b-fsdp", "base", "training.parallelism.pipeline.micro_batch_size=1", false}}) {
+        CAPTURE(scenario, variant, set);
+        const Outcome outcome = run({"explain", scenario, "--variant", variant, "--set", set, "--no-what-if",
+                                     "--format", "json", "--allow-oom"});
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        const json e = json::parse(outcome.out)["explanations"][0];
+        const json last = e["ranks"][e["last_rank"].get<std::size_t>()];
+        double sum_s = 0;
+        for (const json& one : e["kernels"]) {
+            sum_s += one["seconds"].get<double>();
+            CHECK(one["kernel"] != "chunks of products, stragglers");
+            if (!one["pass"].is_null()) CHECK(one["count"].get<double>() >= 1);
+        }
+        CHECK(e["kernels"].size() > 10);
+        CHECK(sum_s == Approx(last["compute_s"].get<double>()).epsilon(1e-9));
+        if (one_rank) CHECK(sum_s == Approx(e["iteration_time_s"].get<double>()).epsilon(1e-9));
+    }
+    // A measured throughput says nothing about kernels.
+    const Outcome whole = run({"explain", "zhang-2021", "--no-what-if", "--format", "json"});
+    REQUIRE(whole.status == 0);
+    CHECK(json::parse(whole.out)["explanations"][0]["kernels"].empty());
+}
+
 TEST_CASE("explain: one variant and chosen changes can be explained, or no change") {
     const TinyFiles tiny;
     const json one = explained(tiny, {"--variant", "later", "--what-if", "link:nic x4", "--what-if", "batch x0.5"});

@@ -56,6 +56,42 @@ TEST_CASE("validate: parameters are found, and other rows are predicted with the
     }
 }
 
+TEST_CASE("validate: uncalibrated predictions have the scenario's own values, and are counted beside the others") {
+    const RingBench bench;
+    bench.scenario(RingBench::series(two_that_calibrate + three_predicted), RingBench::bandwidth + RingBench::latency);
+    const json report = bench.json_of({"validate", "ring.yaml"});
+    const json point = report.at("points").at(0);
+    // 2(n-1) steps of two links with 1 us each and a part of the bytes at 1 GB/s, where the true values are 3 us and
+    // 2.5 GB/s.
+    const std::vector<double> own_us{8004, 24, 24012, 1428, 30060}, true_us{3212, 40.8, 9636, 644, 12180};
+    const std::vector<double> measured_us{3212, 40.8, true_us[2] / 0.98, true_us[3] / 1.1, true_us[4] / 1.25};
+    for (std::size_t i = 0; i < own_us.size(); ++i) {
+        const json row = point.at("rows").at(i);
+        CHECK(row.at("uncalibrated").get<double>() == Approx(own_us[i] * 1e-6).epsilon(1e-4));
+        CHECK(row.at("uncalibrated_error").get<double>() == Approx(own_us[i] / measured_us[i] - 1).epsilon(1e-4));
+    }
+    // Errors of the predicted rows above one: no accuracy at all.
+    for (const json& all : {report, point}) {
+        const json figures = all.at("uncalibrated");
+        CHECK(figures.at("rows") == 3);
+        CHECK(figures.at("median_accuracy").get<double>() == 0);
+        CHECK(figures.at("share_above_085").get<double>() == 0);
+        CHECK(figures.at("bias").get<double>() ==
+              Approx((24012 / measured_us[2] + 1428 / measured_us[3] + 30060 / measured_us[4]) / 3 - 1).epsilon(1e-4));
+    }
+    const std::string table = run_in(bench, {"validate", "ring.yaml"}).out;
+    CHECK(says(table, "uncalibrated: median 0.000, worst 0.000, above 0.85: 0.0 %"));
+    CHECK(says(run_in(bench, {"validate", "ring.yaml", "--format", "csv"}).out,
+               "settings,uncalibrated,uncalibrated_error\n"));
+
+    const json without = bench.json_of({"validate", "ring.yaml", "--no-uncalibrated"});
+    CHECK_FALSE(without.contains("uncalibrated"));
+    CHECK_FALSE(without.at("points").at(0).at("rows").at(0).contains("uncalibrated"));
+    // Without parameters there is nothing to leave out.
+    bench.scenario(RingBench::series(three_predicted), "");
+    CHECK_FALSE(bench.json_of({"validate", "ring.yaml"}).contains("uncalibrated"));
+}
+
 TEST_CASE("validate: leaving a row out changes the predictions as the formula says") {
     const RingBench bench;
     // Bandwidth is fitted to two rows, the second of which is 4 % off: the best value for both is in between.

@@ -113,15 +113,17 @@ return [...document.querySelectorAll("table")].filter((table) => !table.closest(
     for line, of in zip(figures, [report, report["without_doubtful"], *report["points"]], strict=True):
         assert line[2:4] == [f"{of['median_accuracy']:.3f}", f"{of['worst_accuracy']:.3f}"], line
         assert math.isclose(float(line[4].removesuffix(" %")), 100 * of["share_above_085"], rel_tol=0.01), line
+        assert line[5] == (f"{of['uncalibrated']['median_accuracy']:.3f}" if "uncalibrated" in of else "–"), line
     assert [line[1] for line in figures] == [str(sum(row["role"] == "predicted" for row in some)) for some in (
         rows, [row for row in rows if not row["doubt"]], *(point["rows"] for point in report["points"]))]
     for point, lines in zip(report["points"], tables["Measured and predicted"], strict=True):
         for row, line in zip(point["rows"], lines, strict=True):
             assert line[0] == row["name"]
-            assert line[6] == row["role"]
+            assert line[6].replace("−", "-") == f"{100 * row['uncalibrated_error']:+.2f} %", line
+            assert line[7] == row["role"]
             assert line[4].replace("−", "-") == f"{100 * row['error']:+.2f} %", line
             assert line[5] == ("–" if row["role"] == "calibrates" else f"{row['accuracy']:.3f}"), line
-            assert line[7:] == ([] if point is report["points"][1] else [row["doubt"] or "–"]), line
+            assert line[8:] == ([] if point is report["points"][1] else [row["doubt"] or "–"]), line
     ranges = [row["name"] for point in report["points"] for row in point["rows"] if "predicted_lowest" in row]
     lines = [line for some in tables["Lowest and highest prediction"] for line in some]
     assert [line[0] for line in lines] == ranges and all(len(cell) > 1 for line in lines for cell in line), lines

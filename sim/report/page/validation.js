@@ -21,7 +21,7 @@ function validation_summary({points, without_doubtful, ...all}) {
         (doubted ? ` Reliable rows only: ${figures_text(without_doubtful, without_doubtful.rows)}` : "");
     const line = (name, rows, figures) =>
         [name, rows, accuracy_text(figures.median_accuracy), accuracy_text(figures.worst_accuracy),
-         figures.share_above_085];
+         figures.share_above_085, figures.uncalibrated ? accuracy_text(figures.uncalibrated.median_accuracy) : null];
     const parent = section("summary", "Accuracy");
     parent.append(make(
         "div", {class: "figure"},
@@ -29,14 +29,15 @@ function validation_summary({points, without_doubtful, ...all}) {
             "p", {},
             "Each row compares a measurement with its simulation. The error is predicted / measured − 1, the accuracy " +
                 "max(0, 1 − |error|). Unknown cluster parameters are fitted to the calibration rows, which are shown " +
-                "but never counted; the predicted rows are not used for fitting. A row is unreliable if it is not a " +
-                "fair test, for the stated reason."),
+                "but never counted; the predicted rows are not used for fitting. Uncalibrated predictions have nothing " +
+                "that is fitted: what a user gets who has measured nothing. A row is unreliable if it is not a fair " +
+                "test, for the stated reason."),
         table(
             "Accuracy of predicted rows",
             [
                 {name: "scenario", unit: "text"}, {name: "predicted rows", unit: "number"},
                 {name: "median", unit: "written"}, {name: "minimum", unit: "written"},
-                {name: "above 0.85", unit: "share"}
+                {name: "above 0.85", unit: "share"}, {name: "median, uncalibrated", unit: "written"}
             ],
             [
                 line("all", all.rows, all), line("reliable rows", without_doubtful.rows, without_doubtful),
@@ -89,11 +90,13 @@ function parameters_table(parameters, noise) {
 }
 
 function rows_table(rows) {
-    const doubts = rows.some((row) => row.doubt !== null);
+    const doubts = rows.some((row) => row.doubt !== null), own = rows.some((row) => "uncalibrated_error" in row);
+    const own_error = (row) => (row.uncalibrated_error === null ? null : signed_percent(row.uncalibrated_error));
     const columns = [
         {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
         {name: "predicted", unit: "written"},
-        {name: "error", unit: "written"}, {name: "accuracy", unit: "written"}, {name: "role", unit: "text"},
+        {name: "error", unit: "written"}, {name: "accuracy", unit: "written"},
+        ...(own ? [{name: "uncalibrated", unit: "written"}] : []), {name: "role", unit: "text"},
         ...(doubts ? [{name: "doubt", unit: "text"}] : [])
     ];
     return make(
@@ -107,7 +110,7 @@ function rows_table(rows) {
                          in_unit(row.predicted, row), signed_percent(row.error),
                          row.role === "predicted" ? accuracy_text(row.accuracy) : null
                      ]),
-                     row.role,
+                     ...(own ? [own_error(row)] : []), row.role,
                      ...(doubts ? [row.doubt] : [])])));
 }
 

@@ -25,6 +25,32 @@ function layers_figure(parent, layers, rank) {
     });
 }
 
+function kernels_figure(parent, kernels, rank) {
+    const most = 25;
+    const shown = kernels.slice(0, most);
+    const label = (one) => one.kernel + (one.pass === null ? "" : `, ${one.pass}`);
+    figure(parent, {
+        title: "What the device computes",
+        text: `The bars show the time of each kernel on rank ${rank}, all its runs together. Together they are the time ` +
+            "for which the rank computes." +
+            (shown.length < kernels.length ?
+                 ` The ${shown.length} longest of ${kernels.length} are drawn; the table lists all.` :
+                 ""),
+        config: () => across_config(
+            "time", "s", "kernel", shown.map(label), [bars("all runs", shown.map((one) => one.seconds))], true),
+        height: across_height(shown.length),
+        unit: "s",
+        columns: [
+            {name: "kernel", unit: "text"}, {name: "pass", unit: "text"}, {name: "count", unit: "number"},
+            {name: "each", unit: "s"}, {name: "all", unit: "s"}, {name: "bound by", unit: "text"}
+        ],
+        rows: kernels.map(
+            (one) =>
+                [one.kernel, one.pass, one.pass === null ? null : one.count,
+                 one.pass === null ? null : one.seconds / one.count, one.seconds, one.bound]),
+    });
+}
+
 function buckets_figure(parent, buckets, rank) {
     const most = 40;
     const shown = [...buckets].sort((a, b) => b.communication_s - a.communication_s).slice(0, most);
@@ -222,7 +248,7 @@ function show_variant(parent, result, variant) {
     clear(parent);
     const {explanation} = variant;
     if (explanation) {
-        const {level, level_reason, iterations, window_s, buckets, layers, links, ranks, what_if} = explanation;
+        const {level, level_reason, iterations, window_s, buckets, layers, kernels, links, ranks, what_if} = explanation;
         parent.append(note([
             level === "tasks" ? "Only tasks were recorded: exchanges are not divided into messages." :
                                 "Every message was recorded.",
@@ -236,6 +262,7 @@ function show_variant(parent, result, variant) {
         const grid = parent.appendChild(make("div", {class: "grid"}));
         if (buckets.length > 0) buckets_figure(grid, buckets, explanation.last_rank);
         if (layers.length > 0) layers_figure(grid, layers, explanation.last_rank);
+        if (kernels.length > 0) kernels_figure(grid, kernels, explanation.last_rank);
         if (what_if.length > 0) what_if_figure(parent, what_if);
         heat_map(parent, variant);
         if (links.length > 0) link_profiles(parent, links, explanation.window_s);

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/explain/explanation.hpp"
+#include "sim/training/lowered.hpp"
+
+/// What a rank's device computes in the window, kernel by kernel: the sum from below of its computation time.
+///
+/// The kernels are those of the compute model (kernels.hpp), each pass of each of its layers once per micro-batch.
+/// Beside them stand what is no kernel of a pass: waits for launches, what is computed again, the addition of
+/// micro-batches' gradients, and the optimizer's step. What these do not explain of `compute_s` is one more row:
+/// products in chunks, stragglers.
+namespace syncline {
+
+/// Returns the rows for one rank, the longest first; none if the compute model has no kernels. `compute_s` is its
+/// computation time in a window of so many iterations, `step_s` the optimizer's part of it.
+std::vector<KernelParts> kernel_parts(const Lowered& training, std::uint32_t rank, std::uint32_t iterations,
+                                      double compute_s, double step_s);
+
+}  // namespace syncline
