@@ -16,6 +16,19 @@ double bytes_within(const MessageRecord& message, const Interval& part) {
     return static_cast<double>(message.bytes) * (part.end_s - part.start_s) / flow_s;
 }
 
+/// Moves what is above a link's capacity to the next interval with room, or else to the one before: messages that share
+/// a link are not spread quite evenly over their transfers.
+void level(std::vector<double>& profile) {
+    double over = 0;
+    const auto move = [&](double& share) {
+        share += over;
+        over = std::max(0.0, share - 1);
+        share -= over;
+    };
+    std::ranges::for_each(profile, move);
+    std::for_each(profile.rbegin(), profile.rend(), move);
+}
+
 std::vector<LinkParts> from_counts(const Recorded& recorded, const Cluster& cluster) {
     const double iterations = recorded.iterations();
     const double seconds = recorded.time().sending_s();
@@ -101,7 +114,7 @@ private:
             }
         });
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            for (double& share : parts[i].profile) share = std::min(1.0, share);
+            level(parts[i].profile);
             parts[i].busy_s = length_s(merged(std::move(flowing[i])));
             for (const auto& [thing, sum] : by_what[i])
                 parts[i].shares.push_back(

@@ -29,7 +29,6 @@ std::string to_csv(const Points& points) {
     Row head{"point",     "row",   "series",   "variant", "field", "measured",
              "predicted", "error", "accuracy", "role",    "doubt", "settings"};
     const bool uncalibrated = any([](const Validation& one) { return !one.uncalibrated.empty(); });
-    if (uncalibrated) head.insert(head.end(), {"uncalibrated", "uncalibrated_error"});
     if (seeds) head.insert(head.end(), {"repeats", "predicted_median", "predicted_p05", "predicted_p95"});
     const bool assumed = any([](const Validation& one) { return !one.assumptions.empty(); });
     if (assumed) head.insert(head.end(), {"predicted_lowest", "predicted_highest"});
@@ -39,6 +38,7 @@ std::string to_csv(const Points& points) {
                            [](const std::string& failure) { return !failure.empty(); });
     });
     if (failed) head.emplace_back("failure");
+    if (uncalibrated) head.insert(head.end(), {"uncalibrated", "uncalibrated_error"});
     std::string text = text::line(head);
     for (const Validation& one : points.points) {
         const auto number = [&](std::size_t row, double value) { return one.failed(row) ? "" : text::field(value); };
@@ -57,10 +57,6 @@ std::string to_csv(const Points& points) {
                      measured.calibrates ? "calibrates" : "predicted",
                      text::quoted(series.doubt),
                      text::quoted(settings_of(one.measurements, row))};
-            if (const std::optional<double> own = one.uncalibrated_error(row))
-                line.insert(line.end(), {text::field(one.uncalibrated[row]), text::field(*own)});
-            else if (uncalibrated)
-                line.insert(line.end(), 2, "");
             if (const Spread* const spread = one.spread(row))
                 line.insert(line.end(), {fmt::format("{}", spread->count), text::field(spread->median),
                                          text::field(spread->p05), text::field(spread->p95)});
@@ -72,6 +68,10 @@ std::string to_csv(const Points& points) {
             }
             if (memory) line.emplace_back(one.lacks_memory(row) ? "false" : "true");
             if (failed) line.emplace_back(text::quoted(one.calibration.failures[row]));
+            if (const std::optional<double> own = one.uncalibrated_error(row))
+                line.insert(line.end(), {text::field(one.uncalibrated[row]), text::field(*own)});
+            else if (uncalibrated)
+                line.insert(line.end(), 2, "");
             text += text::line(line);
         }
     }

@@ -56,6 +56,7 @@ TEST_CASE("explain: JSON has the documented fields, and they add up") {
 }
 
 TEST_CASE("explain: kernels, waits and the optimizer's step add up to what the device computes") {
+    const TempDir here;
     const std::string published = SYNCLINE_SOURCE_DIR "/scenarios/published/";
     struct Row {
         std::string scenario, variant, set;
@@ -68,8 +69,8 @@ TEST_CASE("explain: kernels, waits and the optimizer's step add up to what the d
           Row{"llama-3-8b-fsdp", "base", "training.recomputation=operators", false},
           Row{"llama-3-8b-fsdp", "base", "training.parallelism.pipeline.micro_batch_size=1", false}}) {
         CAPTURE(scenario, variant, set);
-        const Outcome outcome = run({"explain", scenario, "--variant", variant, "--set", set, "--no-what-if",
-                                     "--format", "json", "--allow-oom"});
+        const Outcome outcome = run_in(here, {"explain", scenario, "--variant", variant, "--set", set, "--no-what-if",
+                                              "--format", "json", "--allow-oom"});
         CAPTURE(outcome.err);
         REQUIRE(outcome.status == 0);
         const json e = json::parse(outcome.out)["explanations"][0];
@@ -85,7 +86,7 @@ TEST_CASE("explain: kernels, waits and the optimizer's step add up to what the d
         if (one_rank) CHECK(sum_s == Approx(e["iteration_time_s"].get<double>()).epsilon(1e-9));
     }
     // A measured throughput says nothing about kernels.
-    const Outcome whole = run({"explain", "zhang-2021", "--no-what-if", "--format", "json"});
+    const Outcome whole = run_in(here, {"explain", "zhang-2021", "--no-what-if", "--format", "json"});
     REQUIRE(whole.status == 0);
     CHECK(json::parse(whole.out)["explanations"][0]["kernels"].empty());
 }
