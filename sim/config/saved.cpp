@@ -10,10 +10,12 @@ void describe(Fields& fields, Saved& saved) {
                         "With `sequence`: inputs stay as they were gathered until the backward pass, in place of being "
                         "gathered once more."},
                        saved.gathered);
+            bool gate = false;
             inner.flag({"gate",
                         "Gated layers also keep the result of the activation function, as kernels do that do not "
-                        "compute it together with the product."},
-                       saved.gate);
+                        "compute it together with the product. Default: with `elementwise: separate`."},
+                       gate);
+            if (inner.given("gate")) saved.gate = gate;
             double bytes = -1;  // no default for the schema
             inner.quantity({"logits",
                             "Bytes per logit while the loss of a language model is computed: `12 B` with PyTorch's "

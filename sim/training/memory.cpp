@@ -42,16 +42,17 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
         const PlacedLayer& placed = arrangement.layers[i];
         const Layer& layer = model.layers[i];
         const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
-        const double all = kept_bytes(model, layer, placed.share, sequence_ranks, plan.saved);
+        const Saved saved = plan.kept();
+        const double all = kept_bytes(model, layer, placed.share, sequence_ranks, saved);
         double kept = all;
         if (plan.recomputation == Recomputation::selective)
-            kept = kept_without_scores(model, layer, placed.share, sequence_ranks, plan.saved);
+            kept = kept_without_scores(model, layer, placed.share, sequence_ranks, saved);
         else if (plan.recomputation == Recomputation::operators)
-            kept = kept_by_operator(model, layer, placed.share, sequence_ranks, plan.saved);
+            kept = kept_by_operator(model, layer, placed.share, sequence_ranks, saved);
         else if (placed.recomputed)
             kept = arrangement.begins_segment(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
         bytes.kept += kept;
-        bytes.loss += loss_bytes(model, layer, placed.share, plan.saved);
+        bytes.loss += loss_bytes(model, layer, placed.share, saved);
         segment = (arrangement.begins_segment(i) ? 0 : segment) + all - kept;
         bytes.again = std::max(bytes.again, segment);
         // Scores are no inputs of products with weights.

@@ -195,6 +195,12 @@ struct Plan {
         if (parallelism.model_overlap == ModelOverlap::as_gradients) return overlap != Overlap::none;
         return parallelism.model_overlap == ModelOverlap::weight_gradients;
     }
+    /// Returns what the framework keeps: an activation function of its own keeps its result.
+    Saved kept() const {
+        Saved all = saved;
+        all.gate = saved.gate.value_or(elementwise == Elementwise::separate);
+        return all;
+    }
     std::int64_t stage_ranks() const { return ranks / parallelism.pipeline.stages; }
     std::int64_t replicas() const { return stage_ranks() / parallelism.layout.replica(); }
     std::int64_t global_batch() const { return batch_per_rank * replicas(); }

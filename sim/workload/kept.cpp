@@ -149,13 +149,13 @@ double on_rank(const Kept& kept, const Share& share, std::int64_t sequence_ranks
 
 double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
                   const Saved& saved) {
-    const KeptBy kept{layer, activation_element(model), share, saved.gate};
+    const KeptBy kept{layer, activation_element(model), share, saved.gate.value_or(false)};
     return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
 }
 
 double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
                            const Saved& saved) {
-    const KeptBy kept{layer, activation_element(model), share, saved.gate, false};
+    const KeptBy kept{layer, activation_element(model), share, saved.gate.value_or(false), false};
     return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
 }
 

@@ -49,8 +49,8 @@ struct Saved {
     bool gathered = false;
     /// A gated layer also keeps the result of its activation function, four vectors of hidden units: SiLU and the
     /// product as two kernels (GLUActivation in src/nanotron/models/llama.py). One kernel for both computes it again
-    /// (megatron/core/fusions/fused_bias_swiglu.py).
-    bool gate = false;
+    /// (megatron/core/fusions/fused_bias_swiglu.py). Nothing: as Plan::elementwise runs them.
+    std::optional<bool> gate = {};
     /// Bytes per logit while the loss is computed; nothing: logits, and a softmax of 4 bytes in place of their cast
     /// (megatron/core/tensor_parallel/cross_entropy.py). PyTorch's cross_entropy on cast logits has 4 + 4 + 4 backward
     /// (log-softmax, its gradient, that of the cast); nanotron's sharded_cross_entropy 2 + 4 + 4 + 4 forward (logits,

@@ -84,10 +84,13 @@ TEST_CASE("what a framework keeps is read as a section", "[memory]") {
     const Saved none = plan_of("batch_per_rank: 32").saved;
     CHECK_FALSE(none.gathered);
     CHECK_FALSE(none.gate);
+    CHECK_FALSE(*plan_of("batch_per_rank: 32").kept().gate);
+    CHECK(*plan_of("elementwise: separate").kept().gate);
+    CHECK_FALSE(*plan_of("elementwise: separate, saved: {gate: false}").kept().gate);
     CHECK_FALSE(none.logit_bytes);
     const Saved all = plan_of("saved: {gathered: true, gate: true, logits: 14 B}").saved;
     CHECK(all.gathered);
-    CHECK(all.gate);
+    CHECK(*all.gate);
     CHECK(all.logit_bytes == 14);
     CHECK_FALSE(plan_of("saved: {gathered: true}").saved.logit_bytes);
 }
