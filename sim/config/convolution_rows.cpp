@@ -36,9 +36,8 @@ std::vector<ConvolutionTable::Row> read_convolutions(const std::string& path, co
                         "`16-bit,forward,3,256,200704,256,766.9`; factors are fp32, tf32 and 16-bit, passes forward, "
                         "inputs and weights");
         const MatrixProduct product{*filters, *pixels, *channels * *kernel * *kernel};
-        rows.push_back({static_cast<Factors>(*factors),
-                        {static_cast<ConvolutionPass>(*pass), *kernel == 1, product},
-                        *tflops * 1e12});
+        rows.push_back(
+            {all_factors[*factors], {static_cast<ConvolutionPass>(*pass), *kernel == 1, product}, *tflops * 1e12});
     });
     return rows;
 }

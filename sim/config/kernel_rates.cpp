@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/config/attention_rows.hpp"
@@ -64,6 +66,31 @@ void describe_attention(Fields& fields, KernelRates& rates) {
                       "give `attention`, too");
 }
 
+/// Adds the tables of the factors that the rows have, and the rates of those that have none.
+void add_tables(const std::string& path, const std::vector<MeasuredProduct>& all, KernelRates& rates) {
+    std::map<Factors, std::vector<MeasuredProduct>> measured;
+    for (const MeasuredProduct& row : all) measured[row.factors].push_back(row);
+    for (const auto& [factors, rows] : measured) {
+        const bool half = factors == Factors::half;
+        double& rate = half ? rates.product_flops_per_s : rates.others[factors].flops_per_s;
+        if (rate == 0)
+            for (const MeasuredProduct& row : rows) rate = std::max(rate, row.flops_per_s);
+        try {
+            auto table = std::make_shared<const ProductTable>(rows, [&, kind = factors](const MatrixProduct& product) {
+                // What is read and written before and after a cast has 2 bytes in all of them.
+                constexpr double element_bytes = 2;
+                return rates.tiled_s(product, product.elements() * element_bytes, kind);
+            });
+            (half ? rates.table : rates.others[factors].table) = std::move(table);
+        } catch (const std::invalid_argument& error) {
+            throw ConfigError({{{path, 1, 1, ""},
+                                fmt::format("{}: {}", word_of(factors), error.what()),
+                                "a table has one row for each combination of its m, n, k and batch, and of each kind "
+                                "of factors"}});
+        }
+    }
+}
+
 void describe_convolutions(Fields& fields, KernelRates& rates) {
     fields.file(
         {"convolutions",
@@ -107,18 +134,25 @@ void describe(Fields& fields, KernelRates& rates) {
                      "computed in tiles and waves.",
                      true},
                     rates.product_flops_per_s, Dimension::flops, speeds);
-    fields.quantity({"fp8_product_rate",
-                     "The same for products of 8-bit factors: `1382 Tflops`. Needed by `precision: {products: fp8}`."},
-                    rates.narrow_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
+    const QuantityRange optional{.word = "none", .least = 1, .most = 1e24};
+    fields.quantity(
+        {rate_key(Factors::fp8),
+         "The same for products of 8-bit factors: `1382 Tflops`. `precision: {products: fp8}` needs this or "
+         "rows in `products`, of which the highest rate is the default."},
+        rates.others[Factors::fp8].flops_per_s, Dimension::flops, optional);
+    fields.quantity({rate_key(Factors::mxfp8), "The same for `precision: {products: mxfp8}`: `2968 Tflops`."},
+                    rates.others[Factors::mxfp8].flops_per_s, Dimension::flops, optional);
+    fields.quantity({rate_key(Factors::nvfp4), "The same for `precision: {products: nvfp4}`: `4789 Tflops`."},
+                    rates.others[Factors::nvfp4].flops_per_s, Dimension::flops, optional);
     fields.quantity({"sustained_product_rate",
                      "Rate above which no product with factors of 16 or more bits stays when products follow each "
                      "other for long, because the device reaches its limit of power: `697 Tflops`. Tables are measured "
                      "in bursts. Default: bursts last."},
-                    rates.sustained_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
+                    rates.sustained_flops_per_s, Dimension::flops, optional);
     fields.quantity({"tf32_product_rate",
                      "The same for products of 32-bit factors on matrix units (TF32): `409 Tflops`. Without it they "
                      "have `fp32_product_rate`; without both they count as 16-bit ones, and a note says so."},
-                    rates.tf32_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
+                    rates.others[Factors::tf32].flops_per_s, Dimension::flops, optional);
     fields.quantity({"tf32_weights_rate",
                      "The same for gradients of weights, whose factors are both transposed: `262 Tflops`. Default: "
                      "`tf32_product_rate`."},
@@ -129,7 +163,7 @@ void describe(Fields& fields, KernelRates& rates) {
                     rates.fp32_attention_flops_per_s, Dimension::flops, {.least = 1, .most = 1e24});
     fields.quantity(
         {"fp32_product_rate", "The same for products of 32-bit factors on units without matrices (FP32): `50 Tflops`."},
-        rates.fp32_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
+        rates.others[Factors::fp32].flops_per_s, Dimension::flops, optional);
     describe_attention(fields, rates);
     fields.quantity({"memory_bandwidth", "Measured bandwidth of the device's memory: `1.7 TBps`.", true},
                     rates.memory_Bps, Dimension::bandwidth, bandwidths);
@@ -157,25 +191,17 @@ void describe(Fields& fields, KernelRates& rates) {
                         throw ConfigError({{{path, 1, 1, ""}, error.what(), "larger kernels take longer"}});
                     }
                 });
-    fields.file({"products",
-                 "File with a grid of measured matrix products in the precision of `flops`: `batch,m,n,k,tflops`. "
-                 "Between its points the logarithm of the time is linear in the logarithms of the extents; beyond them "
-                 "tiles and waves extend it. Default: tiles and waves alone."},
-                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
-                    if (!fields.sound()) return;
-                    const std::vector<MeasuredProduct> rows = read_products(path, text);
-                    try {
-                        // The table measured 16-bit products.
-                        constexpr double element_bytes = 2;
-                        rates.table = std::make_shared<const ProductTable>(rows, [&](const MatrixProduct& product) {
-                            return rates.tiled_s(product, product.elements() * element_bytes);
-                        });
-                    } catch (const std::invalid_argument& error) {
-                        throw ConfigError({{{path, 1, 1, ""},
-                                            error.what(),
-                                            "a table has one row for each combination of its m, n, k and batch"}});
-                    }
-                });
+    fields.file(
+        {"products",
+         "File with a grid of measured matrix products: `batch,m,n,k,tflops`, of 16-bit factors; or one grid for "
+         "each kind of factors, with these before: `factors,batch,m,n,k,tflops`, the words of `precision: "
+         "{products: …}` and `16-bit`. Between its points the logarithm of the time is linear in the logarithms of the "
+         "extents; beyond them "
+         "tiles and waves extend it. Default: tiles and waves alone."},
+        [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+            if (!fields.sound()) return;
+            add_tables(path, read_products(path, text), rates);
+        });
     describe_convolutions(fields, rates);
 }
 

@@ -55,12 +55,16 @@ void describe(Fields& fields, Precision& precision) {
             inner.choice(
                 {"products",
                  "Factors of products, which decide their rate with `compute: tables`: `fp32`, `tf32`, `bf16` or "
-                 "`fp16`; or 8-bit numbers for products with weights inside a transformer's layers (`fp8`: "
-                 "Transformer Engine; their casts are left out). `uniform`: as large as activations; those of "
-                 "4 B are PyTorch's defaults, fp32 for matrix products and tf32 for convolutions."},
-                products, {"uniform", "fp8", "fp32", "tf32", "bf16", "fp16"});
-            constexpr std::optional<Factors> meanings[] = {std::nullopt,  Factors::fp8,  Factors::fp32,
-                                                           Factors::tf32, Factors::half, Factors::half};
+                 "`fp16`; or, for products with weights inside a transformer's layers alone, numbers of 8 bits "
+                 "(`fp8`), "
+                 "of 8 bits in blocks of 32 (`mxfp8`) or of 4 bits in blocks of 16 (`nvfp4`), as Transformer Engine "
+                 "has "
+                 "them; casts are those that the device's table of products measured. `uniform`: as large as "
+                 "activations; those of 4 B are PyTorch's defaults, fp32 for matrix products and tf32 for "
+                 "convolutions."},
+                products, {"uniform", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "bf16", "fp16"});
+            constexpr std::optional<Factors> meanings[] = {std::nullopt,  Factors::fp8,  Factors::mxfp8, Factors::nvfp4,
+                                                           Factors::fp32, Factors::tf32, Factors::half,  Factors::half};
             precision.products = meanings[products];
             inner.quantity({"accumulation",
                             "Size of an element of a buffer beside the gradients, in which those of several "

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -13,37 +14,57 @@ namespace syncline::config {
 
 namespace {
 
-constexpr std::string_view product_header = "batch,m,n,k,tflops";
+constexpr std::string_view product_header = "batch,m,n,k,tflops", factors_header = "factors,batch,m,n,k,tflops";
 constexpr std::size_t most_products = 10'000;
+constexpr double least_number = 1e-6;
 
-/// Returns the numbers of a line; nothing if they are not exactly five, or one is not from 1e-6 to 1e9.
-std::optional<std::array<double, 5>> numbers(std::string_view line) {
+bool names_factors(const std::string& text) {
+    return text.rfind(factors_header, 0) == 0 || text.find("\n" + std::string(factors_header)) != std::string::npos;
+}
+
+std::optional<Factors> factors_named(std::string_view word) {
+    const auto found = std::find_if(std::begin(all_factors), std::end(all_factors),
+                                    [&](Factors factors) { return word == word_of(factors); });
+    return found == std::end(all_factors) ? std::nullopt : std::optional(*found);
+}
+
+/// Returns the row of five numbers; nothing if they are not exactly five, or one is not from 1e-6 to 1e9.
+std::optional<MeasuredProduct> product_row(std::string_view line, Factors factors) {
+    const auto cells = rate_cells<5>(line);
+    if (!cells) return std::nullopt;
     std::array<double, 5> values{};
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::string_view field = line.substr(0, line.find(','));
-        const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), values[i]);
-        if (error != std::errc{} || end != field.data() + field.size()) return std::nullopt;
-        if (!(values[i] >= 1e-6 && values[i] <= 1e9)) return std::nullopt;
-        const bool last = field.size() == line.size();
-        if (last != (i + 1 == values.size())) return std::nullopt;
-        if (!last) line.remove_prefix(field.size() + 1);
+        const auto number = rate_number((*cells)[i], least_number);
+        if (!number) return std::nullopt;
+        values[i] = *number;
     }
-    return values;
+    return MeasuredProduct{{values[1], values[2], values[3], values[0]}, values[4] * 1e12, factors};
 }
 
 }  // namespace
 
 std::vector<MeasuredProduct> read_products(const std::string& path, const std::string& text) {
     std::vector<MeasuredProduct> rows;
-    const RateTable table{product_header, "this is not the header of a table of matrix products",
+    const bool named = names_factors(text);
+    const RateTable table{named ? factors_header : product_header,
+                          "this is not the header of a table of matrix products",
                           fmt::format("it begins with `{}`", product_header)};
     each_rate_row(path, text, table, [&](const std::string& line, const FailAtLine& fail) {
-        const auto row = numbers(line);
+        std::string_view numbers = line;
+        auto factors = std::optional(Factors::half);
+        if (named) {
+            const std::size_t comma = std::min(numbers.find(','), numbers.size());
+            factors = factors_named(numbers.substr(0, comma));
+            numbers.remove_prefix(std::min(comma + 1, numbers.size()));
+        }
+        if (!factors) fail("these are no factors", "16-bit, fp8, mxfp8, nvfp4, tf32 or fp32");
+        const auto row = product_row(numbers, *factors);
         if (!row)
             fail("this is not a row of five numbers from 1e-6 to 1e9",
-                 "batch, m, n, k and Tflops: `1,4096,4096,1024,684.5`");
+                 named ? "factors, batch, m, n, k and Tflops: `fp8,1,4096,4096,1024,1024.5`"
+                       : "batch, m, n, k and Tflops: `1,4096,4096,1024,684.5`");
         else
-            rows.push_back({{(*row)[1], (*row)[2], (*row)[3], (*row)[0]}, (*row)[4] * 1e12});
+            rows.push_back(*row);
         if (rows.size() > most_products) fail(fmt::format("the table has more than {} rows", most_products), "");
     });
     return rows;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -53,7 +54,7 @@ public:
 private:
     static constexpr std::size_t kinds = 6;  ///< pass and kernel
     /// By factors.
-    std::array<std::optional<std::vector<ProductTable>>, 4> all_;
+    std::array<std::optional<std::vector<ProductTable>>, std::size(all_factors)> all_;
 };
 
 }  // namespace syncline

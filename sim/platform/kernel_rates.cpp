@@ -17,6 +17,12 @@ double sped_up(double seconds, double fixed_s, double speed) {
     return start_s + (seconds - start_s) / speed;
 }
 
+/// Returns the size of a head with which a kernel of fused attention computes.
+double padded_head(double size) {
+    constexpr double step = 32, largest = 256;
+    return size > largest ? size : std::ceil(size / step) * step;
+}
+
 }  // namespace
 
 double KernelRates::tiled_s(const MatrixProduct& product, double bytes) const {
@@ -33,18 +39,16 @@ double KernelRates::tiled_s(const MatrixProduct& product, double bytes) const {
     return fixed_s + least_s;
 }
 
+double KernelRates::tiled_s(const MatrixProduct& product, double bytes, Factors factors) const {
+    if (factors == Factors::half) return tiled_s(product, bytes);
+    const double ratio = product_flops_per_s / product_rate(factors);
+    return fixed_s + std::max((tiled_s(product, 0) - fixed_s) * ratio, bytes / memory_Bps);
+}
+
 double KernelRates::product_rate(Factors factors) const {
-    switch (factors) {
-        case Factors::fp32:
-            return fp32_flops_per_s;
-        case Factors::tf32:
-            return tf32_flops_per_s;
-        case Factors::fp8:
-            return narrow_flops_per_s;
-        case Factors::half:
-            break;
-    }
-    return product_flops_per_s;
+    if (factors == Factors::half) return product_flops_per_s;
+    const auto other = others.find(factors);
+    return other == others.end() ? 0 : other->second.flops_per_s;
 }
 
 double KernelRates::burst_s(const MatrixProduct& product, double bytes) const {
@@ -53,6 +57,9 @@ double KernelRates::burst_s(const MatrixProduct& product, double bytes) const {
 
 double KernelRates::product_s(const MatrixProduct& product, double bytes, Factors factors, bool weights) const {
     if (factors != Factors::half) {
+        const auto other = others.find(factors);
+        if (other != others.end() && other->second.table)
+            return sped_up(other->second.table->seconds(product), fixed_s, table_speed);
         const bool transposed = weights && factors == Factors::tf32 && tf32_weights_flops_per_s > 0;
         const double ratio = product_flops_per_s / (transposed ? tf32_weights_flops_per_s : product_rate(factors));
         return fixed_s + std::max((burst_s(product, 0) - fixed_s) * ratio, bytes / memory_Bps);
@@ -76,15 +83,15 @@ double KernelRates::attention_rate(const AttentionWork& work, Factors factors) c
     if ((factors == Factors::fp32 || factors == Factors::tf32) && fp32_attention_flops_per_s > 0)
         return fp32_attention_flops_per_s;
     const double clock = sustained_flops_per_s > 0 ? std::min(1.0, sustained_flops_per_s / product_flops_per_s) : 1;
-    const double rate = attention ? attention->rate(work) * table_speed : attention_flops_per_s;
-    return clock * rate * product_rate(factors) / product_flops_per_s;
+    AttentionWork padded = work;
+    padded.head_size = padded_head(work.head_size);
+    const double rate = attention ? attention->rate(padded) * table_speed : attention_flops_per_s;
+    return clock * rate * product_rate(factors) / product_flops_per_s * work.head_size / padded.head_size;
 }
 
 void KernelRates::speed_up(double factor) {
-    narrow_flops_per_s *= factor;
+    for (auto& [factors, other] : others) other.flops_per_s *= factor;
     sustained_flops_per_s *= factor;
-    tf32_flops_per_s *= factor;
-    fp32_flops_per_s *= factor;
     tf32_weights_flops_per_s *= factor;
     fp32_attention_flops_per_s *= factor;
     product_flops_per_s *= factor;

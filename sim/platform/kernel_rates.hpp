@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,12 +34,20 @@
 /// reductions"; M. Osama et al., "Stream-K", PPoPP 2023, section 3, which also names parts that are too short). A
 /// larger product never takes less time, since every s is open to both.
 ///
-/// The table and R are those of 16-bit factors. Products of others (factors.hpp) compute faster or more slowly by the
-/// ratio of the rates of large products, whatever their shape; their fixed cost is the same, and their bytes are their
-/// own. On an H100 that gives 200, 361 and 407 Tflops for cubes of 1024, 2048 and 4096 in TF32, of which 164, 360 and
-/// 407 were measured. Both factors of a gradient of weights are transposed, which Hopper's matrix units read in 16 bits
-/// alone (NVIDIA, PTX ISA, wgmma.mma_async: transposition for .f16 and .bf16 only), so that in TF32 it has a rate of
-/// its own. Fused attention of 32-bit factors is another kernel, too: cuDNN's and FlashAttention have 16-bit factors.
+/// R is that of 16-bit factors. Other factors (factors.hpp) have tables of their own, whose times include what was
+/// measured with the product: the shipped ones of 8 and 4 bits the cast of the first factor from 16 bits, a kernel that
+/// reads it once more. So no other kernel here stands for that cast. Without a table products of other factors compute
+/// faster or more slowly than those of 16-bit ones by the ratio of the rates of large products, whatever their shape;
+/// their fixed cost is the same, and their bytes are their own. On an H100 that gives 200, 361 and 407 Tflops for cubes
+/// of 1024, 2048 and 4096 in TF32, of which 164, 360 and 407 were measured. Both factors of a gradient of weights are
+/// transposed, which Hopper's matrix units read in 16 bits alone (NVIDIA, PTX ISA, wgmma.mma_async: transposition for
+/// .f16 and .bf16 only), so that in TF32 it has a rate of its own. Fused attention of 32-bit factors is another kernel,
+/// too: cuDNN's and FlashAttention have 16-bit factors.
+///
+/// Kernels of fused attention are built for heads of a multiple of 32 elements, up to 256, and compute smaller heads in
+/// the next larger kernel, with zeros at the end (Dao-AILab/flash-attention, csrc/flash_attn/src/static_switch.h,
+/// HEADDIM_SWITCH), so that a head of h elements has the rate of the padded one times h over its size. That cuDNN does
+/// the same is chosen.
 ///
 /// Convolutions take their measured time (convolution_table.hpp), or at least their bytes'; if there is none, they are
 /// products. Other kernels of image networks have rates of their own (image_kernels.hpp).
@@ -49,7 +58,8 @@
 /// without a pause, and where it draws the device's full power the clock falls: no 16-bit product is faster than the
 /// rate S that large products keep when they follow each other for longer than a tenth of a second. The clock changes
 /// more slowly than kernels follow each other, so that fused attention is slower by S/R, too. Kernels that wait for the
-/// memory keep their rates, and so do products of other factors, whose large ones were measured not to fall.
+/// memory keep their rates, and so do products of other factors: large ones of 8 bits were measured not to fall on an
+/// H100, and of other devices and formats nothing is known.
 ///
 /// Launches: in an eager framework the host issues kernels one after the other, ahead of the device, so that n kernels
 /// take the device at least n·h, with the host's time h for each, which may be longer in the backward pass
@@ -65,12 +75,16 @@ class ProductTable;
 struct AttentionWork;
 struct ConvolutionWork;
 
+/// What was measured of products whose factors are not 16-bit ones.
+struct OtherProducts {
+    double flops_per_s = 0;                          ///< rate of large products; 0: unknown
+    std::shared_ptr<const ProductTable> table = {};  ///< null: no shape was measured
+};
+
 struct KernelRates {
-    double product_flops_per_s = 0;         ///< R: rate of large matrix products of 16-bit factors
-    double attention_flops_per_s = 0;       ///< rate of fused attention, if it has no table
-    double narrow_flops_per_s = 0;          ///< rate of large products of 8-bit factors; 0: unknown
-    double tf32_flops_per_s = 0;            ///< the same of 32-bit factors on matrix units
-    double fp32_flops_per_s = 0;            ///< the same of 32-bit factors on other units
+    double product_flops_per_s = 0;    ///< R: rate of large matrix products of 16-bit factors
+    double attention_flops_per_s = 0;  ///< rate of fused attention, if it has no table
+    std::map<Factors, OtherProducts> others = {};
     double tf32_weights_flops_per_s = 0;    ///< that of tf32 products for gradients of weights; 0: as others
     double fp32_attention_flops_per_s = 0;  ///< rate of fused attention of 32-bit factors; 0: as products change
     double sustained_flops_per_s = 0;       ///< S; 0: unknown, so that bursts last
@@ -80,12 +94,12 @@ struct KernelRates {
     std::optional<double> host_launch_backward_s = {};  ///< the same in the backward pass; nothing: as above
     std::int64_t multiprocessors = 1;                   ///< P
     std::string source;
-    std::shared_ptr<const ProductTable> table = {};             ///< null: no shape was measured
+    std::shared_ptr<const ProductTable> table = {};             ///< of 16-bit factors; null: no shape was measured
     std::shared_ptr<const ConvolutionTable> convolutions = {};  ///< null: convolutions are products
     std::shared_ptr<const ImageKernelRates> images = {};        ///< null: at the memory's bandwidth
     std::shared_ptr<const AttentionTable> attention =
         {};                  ///< of the kernel that the software has; null: one rate for all
-    double table_speed = 1;  ///< relative speed of both tables, for what-if questions
+    double table_speed = 1;  ///< relative speed of all tables, for what-if questions
     std::shared_ptr<const PointwiseTable> pointwise = {};  ///< null: by their bytes
 
     /// Returns the rate of large products of these factors; 0 if it is unknown.
@@ -99,6 +113,7 @@ struct KernelRates {
                      bool weights = false) const;
     /// Returns the same by tiles, waves and split-K alone, without the table.
     double tiled_s(const MatrixProduct& product, double bytes) const;
+    double tiled_s(const MatrixProduct& product, double bytes, Factors factors) const;
 
     /// Returns the time of a convolution.
     double convolution_s(const ConvolutionWork& work, double bytes, Factors factors) const;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "sim/platform/factors.hpp"
 #include "sim/platform/matrix_product.hpp"
 
 /// Times of matrix products by shape, from a measured grid: every combination of some m, n, k and batch sizes.
@@ -22,6 +23,7 @@ namespace syncline {
 struct MeasuredProduct {
     MatrixProduct product;
     double flops_per_s = 0;
+    Factors factors = Factors::half;
 };
 
 class ProductTable {
@@ -29,7 +31,8 @@ public:
     /// Returns the modelled time of a product.
     using Modelled = std::function<double(const MatrixProduct&)>;
 
-    /// Throws std::invalid_argument if the rows are not a grid with at least two values of m, of n and of k.
+    /// The rows have the same factors. Throws std::invalid_argument if they are not a grid with at least two values of
+    /// m, of n and of k.
     ProductTable(const std::vector<MeasuredProduct>& rows, const Modelled& modelled);
 
     /// Returns the time of a product.

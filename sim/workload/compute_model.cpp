@@ -147,9 +147,7 @@ const MeasuredLayers* measured_layers(const Device& device, const std::string& w
 
 Factors factors_wanted(const Model& model, ProductKind kind) {
     const auto given = model.precision.products;
-    const bool narrow = given == Factors::fp8;
-    if (narrow && kind == ProductKind::linear) return Factors::fp8;
-    if (given && !narrow) return *given;
+    if (given && (!narrow(*given) || kind == ProductKind::linear)) return *given;
     if (activation_element(model) <= 2) return Factors::half;
     return kind == ProductKind::convolution ? Factors::tf32 : Factors::fp32;
 }

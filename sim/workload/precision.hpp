@@ -21,9 +21,11 @@ struct Precision {
     /// BF16_Optimizer (deepspeed/runtime/bf16_optimizer.py) and nanotron's FP32GradientAccumulator beside the buckets
     /// of PyTorch's DistributedDataParallel have 4 bytes. Exchanges carry gradients of their own size.
     double accumulation = 0;
-    /// Factors of products; nothing: those of PyTorch's defaults (factors_of in compute_model.hpp). With 8-bit factors
-    /// only products with weights inside a transformer's layers have them (P. Micikevicius et al., "FP8 formats for
-    /// deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding or the head.
+    /// Factors of products; nothing: those of PyTorch's defaults (factors_of in compute_model.hpp). With factors of 8
+    /// and 4 bits only products with weights inside a transformer's layers have them (P. Micikevicius et al., "FP8
+    /// formats for deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding
+    /// or the head. Left out: layers that a recipe keeps in 16 bits, and what a recipe adds to casts, as Hadamard
+    /// transforms.
     std::optional<Factors> products = std::nullopt;
     /// Weights, their gradients and the sums between layers in 4 bytes, products in 2 (torch.autocast).
     bool autocast = false;

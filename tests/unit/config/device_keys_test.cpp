@@ -157,6 +157,38 @@ TEST_CASE("a table of products is read", "[memory]") {
     CHECK(rows[1].flops_per_s == 1e9);
 }
 
+TEST_CASE("a table of products may have a grid for each kind of factors", "[memory]") {
+    using config::read_products;
+    const std::string head = "# source\nfactors,batch,m,n,k,tflops\n";
+    const auto rows = read_products("t.csv", head + "16-bit,1,2,3,4,5.5\r\nnvfp4,2,16,32,64,7\n");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].factors == Factors::half);
+    CHECK(rows[0].product.k == 4);
+    CHECK(rows[1].factors == Factors::nvfp4);
+    CHECK(rows[1].product.batch == 2);
+    CHECK(rows[1].flops_per_s == 7e12);
+    CHECK(read_products("t.csv", "batch,m,n,k,tflops\n1,2,3,4,5\n")[0].factors == Factors::half);
+    for (const char* line : {"fp6,1,2,3,4,5", "1,2,3,4,5", "fp8,1,2,3,4", "fp8,1,2,3,4,0", "fp8"})
+        CHECK_THROWS_AS(read_products("t.csv", head + line), ConfigError);
+}
+
+TEST_CASE("the rate of factors is the best of their table, unless it is given", "[memory]") {
+    const std::string products = "  products: " SYNCLINE_SOURCE_DIR "/platforms/devices/b200-gemm.csv\n";
+    const std::string start =
+        "multiprocessors: 148\nkernels:\n  product_rate: 1745 Tflops\n  source: here\n  memory_bandwidth: 6.9 TBps\n";
+    const KernelRates best = *written(start + products).kernels;
+    // 2968 and 4789 are the largest of AIConfigurator's rates on a B200 in these formats, 2615 and 3521 the medians of
+    // those of large products.
+    CHECK(best.product_rate(Factors::half) == 1745e12);
+    CHECK(best.product_rate(Factors::mxfp8) <= 2968e12);
+    CHECK(best.product_rate(Factors::mxfp8) > 2615e12);
+    CHECK(best.product_rate(Factors::nvfp4) <= 4789e12);
+    CHECK(best.product_rate(Factors::nvfp4) > 3521e12);
+    CHECK(best.product_rate(Factors::tf32) == 0);
+    for (const Factors factors : {Factors::fp8, Factors::mxfp8, Factors::nvfp4}) CHECK(best.others.at(factors).table);
+    CHECK(written(start + "  mxfp8_product_rate: 1 Tflops\n" + products).kernels->product_rate(Factors::mxfp8) == 1e12);
+}
+
 TEST_CASE("the kernel of fused attention is one of its file, unless one rate is given", "[memory]") {
     const std::string start =
         "multiprocessors: 10\nkernels:\n  product_rate: 0.8 Tflops\n  source: here\n  memory_bandwidth: 1 GBps\n";
@@ -221,7 +253,8 @@ TEST_CASE("rates of products are read by the size of their factors", "[memory]")
         "multiprocessors: 10\nkernels:\n  product_rate: 0.8 Tflops\n  source: here\n  memory_bandwidth: 1 GBps\n";
     const KernelRates none = *written(start).kernels;
     CHECK(none.product_rate(Factors::half) == 0.8e12);
-    for (const Factors factors : {Factors::fp32, Factors::tf32, Factors::fp8}) {
+    for (const Factors factors : all_factors) {
+        if (factors == Factors::half) continue;
         CHECK(none.product_rate(factors) == 0);
         const KernelRates one = *written(start + "  " + rate_key(factors) + ": 2 Tflops\n").kernels;
         CHECK(one.product_rate(factors) == 2e12);
@@ -237,7 +270,8 @@ TEST_CASE("the shipped devices have the published data", "[memory]") {
     // sparsity, half of them without, 64 TB/s, 1440 GB. Tensor cores of a V100 do 1024 operations per cycle and
     // multiprocessor, of an H100 4096 (its boost clock is 1.83 GHz, as a card 1.62 GHz); matrix cores of an MI250X 1024
     // per compute unit, of an MI300X 2048. A TPU v4 has eight units of 128×128 at 1.05 GHz. A GB200 NVL72 has 360
-    // Pflops with sparsity, 576 TB/s and 13.4 TB for its 72 GPUs.
+    // Pflops with sparsity, 576 TB/s and 13.4 TB for its 72 GPUs; a GB300 NVL72 has 20 TB; an HGX B300 2.1 TB. Tensor
+    // cores of an L40S do 1024 operations at up to 2.49 GHz; of its 48 GB CUDA has 44.42 GiB.
     struct Made {
         std::string name;
         double memory_bytes, flops_per_s, memory_Bps;
@@ -256,6 +290,10 @@ TEST_CASE("the shipped devices have the published data", "[memory]") {
         {"h200", 141e9, 132 * 4096 * 1.83e9, 6144 * 6.25e9 / 8},
         {"b200", 1440e9 / 8, 36e15 / 2 / 8, 64e12 / 8},
         {"gb200", 186e9, 360e15 / 2 / 72, 576e12 / 72},
+        {"b300", 2.1e12 / 8, 36e15 / 2 / 8, 64e12 / 8},
+        {"gb300", 20e12 / 72, 360e15 / 2 / 72, 576e12 / 72},
+        {"gh200", 96e9, 132 * 4096 * 1.83e9, 4e12},
+        {"l40s", 44.42 * 1024 * 1024 * 1024, 142 * 1024 * 2.49e9, 384 * 18e9 / 8},
         {"mi250x", 64e9, 110 * 1024 * 1.7e9, 4096 * 3.2e9 / 8},
         {"mi300x", 192e9, 304 * 2048 * 2.1e9, 8192 * 5.2e9 / 8},
         {"tpu-v4", 32e9, 8 * 2 * 128 * 128 * 1.05e9, 1200e9},

@@ -56,6 +56,8 @@ TEST_CASE("pods: nodes have the published devices, links and ports", "[memory]")
         {"hgx-h200", "h200", 8, 8, 900e9 / 2, 3200 * Gbps, 0},
         {"dgx-b200", "b200", 8, 8, 14.4e12 / 2 / 8, 3200 * Gbps, 0},
         {"gb200-nvl72", "gb200", 72, 72, 1.8e12 / 2, 72 * 400 * Gbps, 0},
+        {"dgx-b300", "b300", 8, 8, 14.4e12 / 2 / 8, 8 * 800 * Gbps, 0},
+        {"gb300-nvl72", "gb300", 72, 72, 1.8e12 / 2, 72 * 800 * Gbps, 0},
         {"aws-p4d", "a100-sxm4-40gb", 8, 4, 600e9 / 2, 400 * Gbps, 0},
         {"aws-p5", "h100-sxm", 8, 8, 900e9 / 2, 3200 * Gbps, 0},
         {"mi300x-rails", "mi300x", 8, 8, 128e9 / 2, 3200 * Gbps, 0},

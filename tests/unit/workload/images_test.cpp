@@ -44,8 +44,8 @@ Device three_rates() {
     device.name = "three";
     device.flops_per_s = 16e12;
     KernelRates& rates = device.kernels.emplace();
-    rates.fp32_flops_per_s = 1e12;
-    rates.tf32_flops_per_s = 4e12;
+    rates.others[Factors::fp32].flops_per_s = 1e12;
+    rates.others[Factors::tf32].flops_per_s = 4e12;
     rates.product_flops_per_s = rates.attention_flops_per_s = 16e12;
     rates.memory_Bps = 1e30;
     return device;
@@ -154,7 +154,7 @@ TEST_CASE("images: a rate that the device lacks is an error if it is named, else
     Device device = three_rates();
     Model model = model_of(dense("dense", 31250, 32000, false));
     CHECK(missing_rate_note(ComputeKind::tables, model, device).empty());
-    device.kernels->fp32_flops_per_s = 0;
+    device.kernels->others[Factors::fp32].flops_per_s = 0;
     const std::string note = missing_rate_note(ComputeKind::tables, model, device);
     CHECK(note.find("32-bit factors (fp32)") != std::string::npos);
     CHECK(note.find("device 'three' has no `fp32_product_rate`") != std::string::npos);
@@ -167,10 +167,10 @@ TEST_CASE("images: a rate that the device lacks is an error if it is named, else
     model = model_of(convolution("conv", {.channels = 10, .height = 10, .width = 10, .filters = 10}));
     device = three_rates();
     CHECK(missing_rate_note(ComputeKind::tables, model, device).empty());
-    device.kernels->tf32_flops_per_s = 0;  // a device before TF32
+    device.kernels->others[Factors::tf32].flops_per_s = 0;  // a device before TF32
     CHECK(missing_rate_note(ComputeKind::tables, model, device).empty());
     CHECK(factors_used(model, device, ProductKind::convolution) == Factors::fp32);
-    device.kernels->fp32_flops_per_s = 0;
+    device.kernels->others[Factors::fp32].flops_per_s = 0;
     CHECK(factors_used(model, device, ProductKind::convolution) == Factors::half);
     CHECK_FALSE(missing_rate_note(ComputeKind::tables, model, device).empty());
 }
