@@ -28,7 +28,6 @@ void judge_names(const Model& model, const Plan& plan, Complaints& complaints) {
         }
         return found - names.begin();
     };
-    for (const std::string& name : plan.free_layers) find("free_layers", name);
     std::vector<std::size_t> item_of(names.size(), 0);  // counted from 1; 0: in none
     for (std::size_t i = 0; i < parallelism.ranges.size(); ++i) {
         const LayerRange& range = parallelism.ranges[i];
@@ -110,9 +109,7 @@ Complaints try_lower(const Cluster& cluster, const Model& model, const Plan& pla
         judge_channels(*lowered, complaints);
         return complaints;
     } catch (const ParallelismError& error) {
-        const std::string key = "parallelism." + error.key;
-        if (error.key != "grid") return {{key, error.what(), error.hint}};
-        return {{"parallelism.model", error.what(), error.hint, key}};
+        return {{"parallelism." + error.key, error.what(), error.hint}};
     } catch (const AlgorithmError& error) {
         Complaints complaints = judge_gradients(cluster, plan, arrange(cluster, model, plan));
         if (complaints.empty()) complaints.push_back({error.key, error.what(), error.hint});
