@@ -9,7 +9,8 @@
 namespace syncline {
 
 /// Returns a sentence without a full stop that says what times of this kind rest on; empty if they derive from a
-/// calibration, an efficiency curve or measured times of layers.
+/// calibration, an efficiency curve or measured times of layers. It ends with the range of the error of such
+/// predictions.
 std::string peak_note(ComputeKind kind, const std::string& workload, const Device& device);
 
 /// Returns a note if the model's products have factors of whose products the device's measured rates of kernels have no
