@@ -26,6 +26,7 @@ constexpr std::array software_keys{
     "accumulation",
     "launches",
     "elementwise",
+    "attention_kernel",
     "recomputation",
     "saved",
     "parallelism.sharding",

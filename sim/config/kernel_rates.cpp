@@ -52,14 +52,19 @@ void describe_attention(Fields& fields, KernelRates& rates) {
                                           fmt::format("write `attention_kernel:` with one of {}", names));
                         return;
                     }
-                    try {
-                        auto table = std::make_shared<const AttentionTable>(kernel->second);
-                        if (!one_rate) rates.attention = std::move(table);
-                    } catch (const std::invalid_argument& error) {
-                        throw ConfigError({{{path, 1, 1, ""},
-                                            fmt::format("{}: {}", name, error.what()),
-                                            "a kernel has rows of both passes"}});
+                    for (const auto& [known, points] : rows) {
+                        try {
+                            rates.attention_kernels[known] = std::make_shared<const AttentionTable>(points);
+                        } catch (const std::invalid_argument& error) {
+                            throw ConfigError({{{path, 1, 1, ""},
+                                                fmt::format("{}: {}", known, error.what()),
+                                                "a kernel has rows of both passes"}});
+                        }
                     }
+                    if (one_rate)
+                        rates.attention_kernels.clear();
+                    else
+                        rates.attention = rates.attention_kernels.at(name);
                 });
     if (fields.given("attention_kernel") && !fields.given("attention"))
         fields.reject("attention_kernel", "there is no file that has the rates of this kernel",

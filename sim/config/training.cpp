@@ -227,6 +227,10 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                    "operation, as in eager PyTorch (`separate`). It has no effect with other compute models than "
                    "`tables`."},
                   plan.elementwise, {{"fused", Elementwise::fused}, {"separate", Elementwise::separate}});
+    fields.text({"attention_kernel",
+                 "Kernel of fused attention that the framework calls, by its name in the device's file "
+                 "`kernels.attention`: `flash-attention-2`. Default: the device's `kernels.attention_kernel`."},
+                plan.attention_kernel);
     describe_noise(fields, plan.noise);
     fields.one_of({"exchange",
                    "Exchange of gradients between ranks (`allreduce`) or with servers (`parameter-server`), or of "

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/expect.hpp"
 #include "sim/config/measured_keys.hpp"
@@ -12,6 +15,25 @@
 namespace syncline::config {
 
 namespace {
+
+/// Gives the device the kernel of attention that the training calls. One that a framework names, and that was not
+/// measured on the device, changes nothing.
+void choose_attention(Fields& training, Device& device, const Plan& plan) {
+    if (plan.attention_kernel.empty() || !device.kernels) return;
+    const auto& known = device.kernels->attention_kernels;
+    if (const auto found = known.find(plan.attention_kernel); found != known.end()) {
+        device.kernels->attention = found->second;
+    } else if (training.given("attention_kernel")) {
+        std::vector<std::string> names;
+        for (const auto& [name, table] : known) names.push_back(name);
+        training.reject(
+            "attention_kernel",
+            fmt::format("'{}' has no measured kernel of attention '{}'", device.name, plan.attention_kernel),
+            names.empty()
+                ? "`platform.device.kernels.attention` has no file"
+                : did_you_mean(plan.attention_kernel, names, fmt::format("it has {}", fmt::join(names, ", "))));
+    }
+}
 
 Location place_of(const Node& mapping, std::string_view key) {
     const auto found = std::find_if(mapping.entries.begin(), mapping.entries.end(),
@@ -68,6 +90,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
     const Key training{"training", "Training of the model on the cluster.", false, false, "collective"};
     fields.section(training, [&](Fields& inner) {
         describe(inner, variant.plan, variant.open);
+        choose_attention(inner, variant.cluster.device, variant.plan);
         if (!known || !inner.sound()) return;
         Feasibility found = judge(variant.cluster, variant.model, variant.plan, variant.open);
         report(inner, found.complaints);

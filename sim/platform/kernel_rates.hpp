@@ -98,8 +98,10 @@ struct KernelRates {
     std::shared_ptr<const ConvolutionTable> convolutions = {};  ///< null: convolutions are products
     std::shared_ptr<const ImageKernelRates> images = {};        ///< null: at the memory's bandwidth
     std::shared_ptr<const AttentionTable> attention =
-        {};                  ///< of the kernel that the software has; null: one rate for all
-    double table_speed = 1;  ///< relative speed of all tables, for what-if questions
+        {};  ///< of the kernel that the software has; null: one rate for all
+    /// Those of all kernels that were measured, by name: the training may choose another one.
+    std::map<std::string, std::shared_ptr<const AttentionTable>> attention_kernels = {};
+    double table_speed = 1;                                ///< relative speed of all tables, for what-if questions
     std::shared_ptr<const PointwiseTable> pointwise = {};  ///< null: by their bytes
 
     /// Returns the rate of large products of these factors; 0 if it is unknown.

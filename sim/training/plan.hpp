@@ -162,6 +162,8 @@ struct Plan {
     std::vector<std::string> free_layers;  ///< names of layers whose computation takes no time
     Launches launches = Launches::eager;
     Elementwise elementwise = Elementwise::fused;
+    /// Kernel of fused attention, by its name among the device's measured ones; empty: the device's own choice.
+    std::string attention_kernel = {};
     Accumulation accumulation = Accumulation::separate;
     Optimizer optimizer = Optimizer::momentum;
     bool clipping = true;  ///< of gradients to their norm, before the optimizer's step
