@@ -16,6 +16,10 @@ void describe(Fields& fields, Saved& saved) {
                         "compute it together with the product. Default: with `elementwise: separate`."},
                        gate);
             if (inner.given("gate")) saved.gate = gate;
+            inner.flag({"gradients",
+                        "Gradients have buffers that stay from one iteration to the next. `false`: they are there only "
+                        "from the backward pass to the optimizer's step, as PyTorch's `zero_grad` leaves it."},
+                       saved.gradients);
             double bytes = -1;  // no default for the schema
             inner.quantity({"logits",
                             "Bytes per logit while the loss of a language model is computed: `12 B` with PyTorch's "

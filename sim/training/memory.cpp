@@ -133,6 +133,13 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})
         memory.*bytes = std::ceil(memory.*bytes);
     memory.activations_bytes = peak_activations(model, plan, arrangement, stage);
+    // What the products read of 4-byte weights, until the backward pass (torch/amp/autocast_mode.py, its cache).
+    constexpr double cast_bytes = 2;
+    if (model.precision.autocast)
+        memory.activations_bytes += std::ceil(memory.weights_bytes / weight_element(model) * cast_bytes);
+    // The backward pass frees activations while it allocates gradients.
+    if (!plan.saved.gradients && arrangement.micro_batches == 1)
+        memory.gradients_bytes = std::max(0.0, memory.gradients_bytes - memory.activations_bytes);
     if (offloaded) memory.host_bytes = std::ceil(host);
     return memory;
 }

@@ -26,6 +26,10 @@
 /// Where experts are divided among ranks, a rank holds weights, gradients and optimizer state of its own experts,
 /// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.
 ///
+/// Where gradients are not kept from one iteration to the next (Saved::gradients) and there is one micro-batch, they
+/// take the place of activations, and count as far as they are more. With torch.autocast a copy of the weights in 2
+/// bytes counts as activations.
+///
 /// While a language model's loss is computed, logits are there in several copies: see Saved. Gradients that are reduced
 /// as soon as they are computed are whole for one layer, or one unit with Sharding::parameters, the largest, beside the
 /// shards of previous micro-batches. With Precision::accumulation a buffer of as many elements is beside the gradients,

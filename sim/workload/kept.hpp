@@ -51,6 +51,10 @@ struct Saved {
     /// product as two kernels (GLUActivation in src/nanotron/models/llama.py). One kernel for both computes it again
     /// (megatron/core/fusions/fused_bias_swiglu.py). Nothing: as Plan::elementwise runs them.
     std::optional<bool> gate = {};
+    /// Gradients have buffers that stay from one iteration to the next. Without, the backward pass allocates them, and
+    /// they go after the optimizer's step: zero_grad(set_to_none=True), PyTorch's default since 2.0. The buckets of
+    /// DistributedDataParallel stay.
+    bool gradients = true;
     /// Bytes per logit while the loss is computed; nothing: logits, and a softmax of 4 bytes in place of their cast
     /// (megatron/core/tensor_parallel/cross_entropy.py). PyTorch's cross_entropy on cast logits has 4 + 4 + 4 backward
     /// (log-softmax, its gradient, that of the cast); nanotron's sharded_cross_entropy 2 + 4 + 4 + 4 forward (logits,

@@ -91,6 +91,41 @@ TEST_CASE("memory of a small network equals a calculation by hand", "[memory]") 
     CHECK(mixed.activations_bytes == activations / 2);
 }
 
+TEST_CASE("gradients that are not kept take the place of activations, with one micro-batch", "[memory]") {
+    Model model = chain_of({300, 200});  // one byte for each parameter, and for what a sample keeps
+    Plan plan;
+    plan.ranks = 1;
+    plan.optimizer = Optimizer::sgd;
+    plan.saved.gradients = false;
+    for (const auto& [batch, left] : {std::pair{1, 0.0}, std::pair{2, 0.0}}) {
+        plan.batch_per_rank = batch;
+        const Memory memory = memory_of(model, plan);
+        CHECK(memory.activations_bytes == batch * 500);
+        CHECK(memory.gradients_bytes == left);
+        CHECK(memory.total_bytes() == 500 + batch * 500 + memory.optimizer_bytes);
+    }
+    // Where they are more than the activations, the peak is at the end of the backward pass.
+    model.layers[1].parameters = 2000;
+    plan.batch_per_rank = 1;
+    CHECK(memory_of(model, plan).gradients_bytes == 2300 - 500);
+    CHECK(memory_of(model, plan).total_bytes() == 2300 + 2300 + memory_of(model, plan).optimizer_bytes);
+    // Those of several micro-batches are added up beside the activations.
+    plan.batch_per_rank = 2;
+    plan.parallelism.pipeline.micro_batches = 2;
+    CHECK(memory_of(model, plan).gradients_bytes == 2300);
+}
+
+TEST_CASE("autocast keeps the weights that products read", "[memory]") {
+    Model model = chain_of({300, 200});
+    model.element_bytes = 4;
+    Plan plan;
+    plan.ranks = 1;
+    plan.batch_per_rank = 1;
+    const double before = memory_of(model, plan).activations_bytes;
+    plan.precision.autocast = true;
+    CHECK(memory_of(model, plan).activations_bytes == before + 2 * 500);
+}
+
 TEST_CASE("a device's memory is unknown by default, and its last byte counts", "[memory]") {
     const Model model = chain_of({1000});
     Plan plan;
