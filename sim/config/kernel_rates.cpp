@@ -13,6 +13,7 @@
 #include "sim/config/attention_rows.hpp"
 #include "sim/config/bandwidths.hpp"
 #include "sim/config/convolution_rows.hpp"
+#include "sim/config/grouped_rows.hpp"
 #include "sim/config/pointwise_rows.hpp"
 #include "sim/config/product_rows.hpp"
 
@@ -130,6 +131,31 @@ void describe_convolutions(Fields& fields, KernelRates& rates) {
                 });
 }
 
+/// Describes experts' products; the rates of other products must be known.
+void describe_grouped(Fields& fields, KernelRates& rates) {
+    fields.quantity({"group_launch",
+                     "Time of the host to issue one of the experts' products of a rank, in a loop of compiled code: "
+                     "`9 us`. `none` where one kernel has all of them."},
+                    rates.group_launch_s, Dimension::seconds, {.word = "none", .most = 3600});
+    fields.file({"grouped_products",
+                 "File with measured products of experts in 16 bits, each of whose `groups` has its own weights: "
+                 "`pass,groups,m,n,k,tflops`, with the pass `forward`, `inputs` or `weights`; the last ones add to "
+                 "gradients of 4 bytes. Between its points the nearest count most. Default: a batch whose weights come "
+                 "from memory."},
+                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+                    if (!fields.sound()) return;
+                    rates.grouped = std::make_shared<const GroupedProducts>(
+                        read_grouped_products(path, text), [&](GroupedPass pass, const MatrixProduct& products) {
+                            constexpr double element = 2, sum = 2 * 4;
+                            const bool weights = pass == GroupedPass::weights;
+                            const double results = products.m * products.n * products.batch;
+                            const double bytes =
+                                products.elements() * element + (weights ? results * (sum - element) : 0);
+                            return rates.grouped_rule_s(products, bytes, Factors::half, weights);
+                        });
+                });
+}
+
 }  // namespace
 
 void describe(Fields& fields, KernelRates& rates) {
@@ -208,6 +234,7 @@ void describe(Fields& fields, KernelRates& rates) {
             add_tables(path, read_products(path, text), rates);
         });
     describe_convolutions(fields, rates);
+    describe_grouped(fields, rates);
 }
 
 }  // namespace syncline::config

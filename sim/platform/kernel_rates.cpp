@@ -68,6 +68,16 @@ double KernelRates::product_s(const MatrixProduct& product, double bytes, Factor
     return std::max(burst_s(product, bytes), sustained_s);
 }
 
+double KernelRates::grouped_rule_s(const MatrixProduct& products, double bytes, Factors factors, bool weights) const {
+    return std::max(
+        {product_s(products, bytes, factors, weights), fixed_s + bytes / memory_Bps, products.batch * group_launch_s});
+}
+
+double KernelRates::grouped_s(GroupedPass pass, const MatrixProduct& products, double bytes, Factors factors) const {
+    const double rule_s = grouped_rule_s(products, bytes, factors, pass == GroupedPass::weights);
+    return grouped && factors == Factors::half ? rule_s * grouped->ratio(pass, products) : rule_s;
+}
+
 double KernelRates::pointwise_s(Pointwise kind, double bytes) const {
     const auto measured_s = pointwise ? pointwise->seconds(kind, bytes) : std::nullopt;
     return fixed_s + measured_s.value_or(bytes / memory_Bps);

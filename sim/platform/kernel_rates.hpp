@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/platform/factors.hpp"
+#include "sim/platform/grouped_products.hpp"
 #include "sim/platform/matrix_product.hpp"
 #include "sim/platform/pointwise_table.hpp"
 
@@ -51,6 +52,8 @@
 ///
 /// Convolutions take their measured time (convolution_table.hpp), or at least their bytes'; if there is none, they are
 /// products. Other kernels of image networks have rates of their own (image_kernels.hpp).
+///
+/// Products of a device's experts have a rule and a table of their own (grouped_products.hpp).
 ///
 /// Kernels without products take their measured time, if their kind was measured (pointwise_table.hpp).
 ///
@@ -103,6 +106,8 @@ struct KernelRates {
     std::map<std::string, std::shared_ptr<const AttentionTable>> attention_kernels = {};
     double table_speed = 1;                                ///< relative speed of all tables, for what-if questions
     std::shared_ptr<const PointwiseTable> pointwise = {};  ///< null: by their bytes
+    double group_launch_s = 0;                             ///< time of the host to issue one of the experts' products
+    std::shared_ptr<const GroupedProducts> grouped = {};   ///< null: experts' products follow the rule alone
 
     /// Returns the rate of large products of these factors; 0 if it is unknown.
     double product_rate(Factors factors) const;
@@ -116,6 +121,13 @@ struct KernelRates {
     /// Returns the same by tiles, waves and split-K alone, without the table.
     double tiled_s(const MatrixProduct& product, double bytes) const;
     double tiled_s(const MatrixProduct& product, double bytes, Factors factors) const;
+
+    /// Returns the time of the products of a device's experts, which move this many bytes, by the rule alone, ...
+    double grouped_rule_s(const MatrixProduct& products, double bytes, Factors factors = Factors::half,
+                          bool weights = false) const;
+    /// ... and with measured ones, which are those of 16-bit factors.
+    double grouped_s(GroupedPass pass, const MatrixProduct& products, double bytes,
+                     Factors factors = Factors::half) const;
 
     /// Returns the time of a convolution.
     double convolution_s(const ConvolutionWork& work, double bytes, Factors factors) const;

@@ -13,7 +13,7 @@ namespace syncline {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Pointwise>, 14> kind_words{{
+constexpr std::array<std::pair<std::string_view, Pointwise>, 17> kind_words{{
     {"normalisation", Pointwise::normalisation},
     {"normalisation-gradient", Pointwise::normalisation_gradient},
     {"activation", Pointwise::activation},
@@ -28,6 +28,9 @@ constexpr std::array<std::pair<std::string_view, Pointwise>, 14> kind_words{{
     {"loss-gradient", Pointwise::loss_gradient},
     {"embedding-gradient", Pointwise::embedding_gradient},
     {"optimizer", Pointwise::optimizer},
+    {"row-product", Pointwise::row_product},
+    {"scatter-addition", Pointwise::scatter_addition},
+    {"index-addition", Pointwise::index_addition},
 }};
 
 }  // namespace

@@ -7,8 +7,9 @@
 #include <vector>
 
 /// Measured times of kernels that do little arithmetic for the bytes that they move: normalisations, activations,
-/// dropout, softmax, additions, the loss, ... By their bytes alone such kernels would all take the time of the memory's
-/// bandwidth, but those that sum over rows, draw random numbers or read twice reach a half to two thirds of it.
+/// dropout, softmax, additions, the loss, moving rows to places that indices say, ... By their bytes alone such kernels
+/// would all take the time of the memory's bandwidth, but those that sum over rows, draw random numbers or read twice
+/// reach a half to two thirds of it.
 ///
 /// A table has, for each kind of kernel, times by the bytes that one kernel reads and writes, counted as in
 /// sim/workload/kernels.hpp. Between two measured points the logarithm of the time is linear in that of the bytes;
@@ -32,7 +33,10 @@ enum class Pointwise {
     loss,
     loss_gradient,
     embedding_gradient,
-    optimizer
+    optimizer,
+    row_product,       ///< of each row and its number
+    scatter_addition,  ///< of rows to those of a cleared matrix, element by element (scatter_add)
+    index_addition     ///< the same (index_add)
 };
 
 /// Returns the kind of a word in a table; nothing if there is none.

@@ -4,11 +4,24 @@
 
 namespace syncline {
 
+namespace {
+
+/// Returns the size of an element of the buffer in which gradients are added up.
+double buffer_element(const Model& model) {
+    return model.precision.accumulation > 0 ? model.precision.accumulation : gradient_element(model);
+}
+
+}  // namespace
+
+double accumulated_bytes(const Model& model, const Plan& plan) {
+    return plan.accumulation == Accumulation::fused ? 2 * buffer_element(model) : 0;
+}
+
 void accumulate_gradients(const Device& device, const Model& model, const Plan& plan, PlacedLayer& placed) {
     if (plan.accumulation == Accumulation::fused) return;
     if (kind_used(plan.compute, model.name, device) != ComputeKind::tables) return;
     const double weight = weight_element(model);
-    const double buffer = model.precision.accumulation > 0 ? model.precision.accumulation : gradient_element(model);
+    const double buffer = buffer_element(model);
     const auto micro_batches = static_cast<double>(plan.parallelism.pipeline.micro_batches);
     const Parallelism& parallelism = plan.parallelism;
     const bool scattered = parallelism.sharding >= Sharding::gradients && parallelism.syncs_each_micro_batch();

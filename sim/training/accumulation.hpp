@@ -16,11 +16,16 @@
 /// elements; Megatron-Core's, fully_sharded_data_parallel.py, _grad_acc: main_grad.copy_).
 ///
 /// With Accumulation::fused the product that computes a gradient adds it (Megatron-LM's
-/// `gradient_accumulation_fusion`), which takes no time of its own.
+/// `gradient_accumulation_fusion`): it moves 2b bytes in place of w, for which only a product with few rows, such as
+/// that of an expert, has to wait (Software::accumulated_bytes).
 ///
 /// As the optimizer's step (optimizer_step.hpp), it takes time only with the compute model `tables`, at the measured
 /// bandwidth of the device's memory.
 namespace syncline {
+
+/// Returns what a product moves for each element of a gradient that it adds to the buffer: b read, b written; 0 if it
+/// adds none.
+double accumulated_bytes(const Model& model, const Plan& plan);
 
 /// Adds that time to the gradients of the layer's weights.
 void accumulate_gradients(const Device& device, const Model& model, const Plan& plan, PlacedLayer& placed);

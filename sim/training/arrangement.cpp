@@ -145,7 +145,8 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     result.micro_batches = narrow(parallelism.pipeline.micro_batches);
 
     const auto ranges = ranges_of(model, parallelism);
-    const auto computation = make_compute_model(plan.compute, model, cluster.device, {plan.launches, plan.elementwise});
+    const auto computation = make_compute_model(plan.compute, model, cluster.device,
+                                                {plan.launches, plan.elementwise, accumulated_bytes(model, plan)});
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
         const bool own = ranges[i] && ranges[i]->layout;
         const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);

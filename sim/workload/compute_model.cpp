@@ -189,9 +189,9 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
             if (!device.kernels) throw std::logic_error("the device has no rates of kernels");
             if (const auto factors = model.precision.products; factors && device.kernels->product_rate(*factors) == 0)
                 throw std::logic_error(std::string("the device has no rate of products of ") + name_of(*factors));
-            return std::make_unique<const KernelByKernel>(
-                model, Lowering::launched, table_clock(device, model), activation_element(model), host_launch(device),
-                software.launches, Operations{software.elementwise, model.precision.autocast});
+            return std::make_unique<const KernelByKernel>(model, Lowering::launched, table_clock(device, model),
+                                                          activation_element(model), host_launch(device), software,
+                                                          Operations{software.elementwise, model.precision.autocast});
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);

@@ -33,11 +33,12 @@
 /// the device, and h on the host for each kernel (KernelRates::host_launch_s). The passes are the forward pass, the
 /// backward pass with both gradients, and the core alone where it is computed again. The host runs ahead of the device,
 /// but on average it cannot issue kernels faster. Kernels are counted as they are lowered: parts of a layer have as
-/// many as the whole layer, so that narrow parts become host-bound. With blocking launches the host waits for each
-/// kernel before it issues the next one, so that the pass takes t + n·h. Sources: A. Paszke et al., "PyTorch: an
-/// imperative style, high-performance deep learning library", NeurIPS 2019 (asynchronous launches); J. Fernandez et
-/// al., "The framework tax", EMNLP 2023 (latency that is bound by the framework); NVIDIA, CUDA C++ programming guide
-/// (CUDA_LAUNCH_BLOCKING).
+/// many as the whole layer, so that narrow parts become host-bound. Where the host waits for results w times
+/// (Kernel::waits) it loses its lead, and the device is idle until it has issued the next kernel: a pass takes at least
+/// t + w·h. With blocking launches the host waits for each kernel before it issues the next one, so that the pass takes
+/// t + n·h. Sources: A. Paszke et al., "PyTorch: an imperative style, high-performance deep learning library", NeurIPS
+/// 2019 (asynchronous launches); J. Fernandez et al., "The framework tax", EMNLP 2023 (latency that is bound by the
+/// framework); NVIDIA, CUDA C++ programming guide (CUDA_LAUNCH_BLOCKING).
 ///
 /// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model. If
 /// there is no such measurement, the same as `tables`, or as `roofline` if the device has no tables.
@@ -66,6 +67,9 @@ enum class Launches { eager, blocking, graph };
 struct Software {
     Launches launches = Launches::eager;
     Elementwise elementwise = Elementwise::fused;
+    /// Bytes that a product reads and writes for each element of a gradient of weights which it adds to those of other
+    /// micro-batches (Accumulation::fused); 0: it writes the gradient as an element of its own.
+    double accumulated_bytes = 0;
 };
 
 /// The term that determines a kernel's time: flops/F, bytes/M, or l; or a pass's: its launches.

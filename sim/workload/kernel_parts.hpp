@@ -100,6 +100,7 @@ inline std::vector<Kernel> core(std::vector<Kernel> kernels) {
 std::vector<Kernel> kernels_of(const Attention& attention, Pass pass, const Share& share, const Operations& operations);
 std::vector<Kernel> kernels_of(const FeedForward& forward, Pass pass, const Share& share, const Operations& operations);
 std::vector<Kernel> kernels_of(const ParallelBlock& block, Pass pass, const Share& share, const Operations& operations);
-std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& share);
+/// `launched`: as Lowering::launched.
+std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& share, bool launched);
 
 }  // namespace syncline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "sim/workload/alternate.hpp"
@@ -53,11 +54,14 @@ public:
         const double computing_s = kernel.flops / rate, moving_s = bytes / memory_Bps(kernel);
         // Kernels that do no arithmetic wait for the memory, at the rate of their kind.
         const bool moves_only = !kernel.product && kernel.flops == 0 && kernel.kind != Pointwise::other;
-        const double busy_s =
-            kernel.convolution ? rates_.convolution_s(*kernel.convolution, bytes, factors) - rates_.fixed_s
-            : kernel.product   ? rates_.product_s(*kernel.product, bytes, factors, kernel.weights) - rates_.fixed_s
-            : moves_only       ? rates_.pointwise_s(kernel.kind, bytes) - rates_.fixed_s
-                               : std::max(computing_s, moving_s);
+        double busy_s =
+            kernel.grouped       ? rates_.grouped_s(*kernel.grouped, *kernel.product, bytes, factors) - rates_.fixed_s
+            : kernel.convolution ? rates_.convolution_s(*kernel.convolution, bytes, factors) - rates_.fixed_s
+            : kernel.product     ? rates_.product_s(*kernel.product, bytes, factors, kernel.weights) - rates_.fixed_s
+            : moves_only         ? rates_.pointwise_s(kernel.kind, bytes) - rates_.fixed_s
+                                 : std::max(computing_s, moving_s);
+        // The buffer of a gradient is in no cache.
+        if (kernel.weights && kernel.product) busy_s = std::max(busy_s, moving_s);
         KernelTime time{std::max(rates_.fixed_s + busy_s, latency_s_)};
         const bool moves = moves_only ? busy_s > 0 : moving_s >= busy_s && moving_s > computing_s;
         if (moves) time.stall_s = (moves_only ? busy_s : moving_s) - computing_s;
@@ -91,13 +95,17 @@ std::unique_ptr<const KernelClock> table_clock(const Device& device, const Model
 }
 
 double KernelByKernel::bytes_of(const Kernel& kernel) const {
+    if (kernel.weights && kernel.product && software_.accumulated_bytes > 0) {
+        const double results = kernel.product->m * kernel.product->n * kernel.product->batch;
+        return kernel.moved(element_bytes_) + results * (software_.accumulated_bytes - element_bytes_);
+    }
     if (!kernel.cast) return kernel.moved(element_bytes_);
     const double weight = weight_element(model_);
     return weight <= element_bytes_ ? 0 : kernel.elements * (weight + element_bytes_);
 }
 
 double KernelByKernel::waiting_s(double device_s, double launching_s) const {
-    switch (launches_) {
+    switch (software_.launches) {
         case Launches::eager:
             return std::max(0.0, launching_s - device_s);
         case Launches::blocking:
@@ -131,11 +139,12 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     std::array<double, bound_kinds> bound_s{};  // by Bound
     double core = 0;                            // kernels of the core's forward pass
     const auto run = [&](Pass pass) {
-        double pass_s = 0, launched = 0;
+        double pass_s = 0, launched = 0, waits = 0;
         each(layer, pass, share, [&](const Kernel& kernel, const KernelTime& one) {
             const auto count = static_cast<double>(kernel.count);
             pass_s += count * one.seconds;
             launched += count;
+            if (kernel.waits && software_.launches == Launches::eager) ++waits;
             if (kernel.core && pass == Pass::forward) {
                 total.core_forward_s += count * one.seconds;
                 core += count;
@@ -148,12 +157,14 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
             total.stall_s += count * one.stall_s;
             bound_s[static_cast<std::size_t>(one.bound)] += count * one.seconds;
         });
-        return std::pair(pass_s, launched);
+        return std::tuple(pass_s, launched, waits);
     };
-    const auto [forward_s, forward] = run(Pass::forward);
-    const auto [inputs_s, inputs] = run(Pass::input_gradient);
-    const auto [weights_s, weights] = run(Pass::weight_gradient);
-    const double forward_wait_s = waiting_s(forward_s, forward * launch_.forward_s);
+    const auto [forward_s, forward, waits] = run(Pass::forward);
+    const auto [inputs_s, inputs, none] = run(Pass::input_gradient);
+    const auto [weights_s, weights, neither] = run(Pass::weight_gradient);
+    // After a wait the device is idle until the host has issued one kernel.
+    const double forward_wait_s =
+        std::max(waiting_s(forward_s, forward * launch_.forward_s), waits * launch_.forward_s);
     const double backward_wait_s = waiting_s(inputs_s + weights_s, (inputs + weights) * launch_.backward_s);
     // The host issues the kernels of both gradients in turn: each waits in proportion to its kernels.
     const double inputs_wait_s = backward_wait_s > 0 ? backward_wait_s * inputs / (inputs + weights) : 0;

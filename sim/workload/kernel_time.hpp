@@ -40,16 +40,15 @@ struct HostLaunch {
 class KernelByKernel : public ComputeModel {
 public:
     /// `element_bytes`: of what kernels move; `launch`: time of the host for each kernel, for which a pass waits as
-    /// `launches` says.
+    /// `software` says.
     KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock,
-                   double element_bytes, HostLaunch launch = {}, Launches launches = Launches::eager,
-                   Operations operations = {})
+                   double element_bytes, HostLaunch launch = {}, Software software = {}, Operations operations = {})
         : model_(model),
           lowering_(lowering),
           clock_(std::move(clock)),
           element_bytes_(element_bytes),
           launch_(launch),
-          launches_(launches),
+          software_(software),
           operations_(operations) {}
 
     LayerTime time(std::size_t layer, const Share& share) const override;
@@ -71,7 +70,7 @@ private:
     std::unique_ptr<const KernelClock> clock_;
     double element_bytes_;
     HostLaunch launch_;
-    Launches launches_;
+    Software software_;
     Operations operations_;
 };
 

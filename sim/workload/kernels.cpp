@@ -109,7 +109,9 @@ struct Lowered {
     std::vector<Kernel> operator()(const ParallelBlock& block) const {
         return syncline::kernels_of(block, pass, share, operations);
     }
-    std::vector<Kernel> operator()(const Experts& experts) const { return syncline::kernels_of(experts, pass, share); }
+    std::vector<Kernel> operator()(const Experts& experts) const {
+        return syncline::kernels_of(experts, pass, share, lowering == Lowering::launched);
+    }
 
     std::vector<Kernel> operator()(const Embedding& embedding) const {
         const double rows = share.samples * real(embedding.positions), width = real(embedding.width);

@@ -7,6 +7,7 @@
 
 #include "sim/platform/attention_table.hpp"
 #include "sim/platform/convolution_table.hpp"
+#include "sim/platform/grouped_products.hpp"
 #include "sim/platform/image_kernels.hpp"
 #include "sim/platform/matrix_product.hpp"
 #include "sim/platform/pointwise_table.hpp"
@@ -101,6 +102,14 @@
 /// the K copies are added to a cleared sum (index_add). That moves almost 12 times the K tokens more. Additions are
 /// counted as moved, although a cache may hold the sums; the weights themselves, which are few, are not.
 ///
+/// Lowering::launched: the choice is what Megatron-Core launches without --moe-router-fusion
+/// (megatron/core/transformer/ moe/router.py, moe_utils.py, token_dispatcher.py). The chosen scores, their mask and the
+/// auxiliary loss are 33 kernels forward and 14 backward, each counted as one that reads and writes the scores (these
+/// operations under PyTorch 2.11 on an H100, by its profiler; they took 126 us forward with 64 experts and 4096 tokens,
+/// measured by the project); the counts of tokens, or what cuts and pads to a capacity, another 11 (counted from the
+/// code). The experts' products are Kernel::grouped. The counts go to the host, which waits for them before it issues
+/// the exchange (MoEAlltoAllTokenDispatcher, cuda_sync_point), unless a capacity fixes them: Kernel::waits.
+///
 /// An embedding moves the rows of its tokens; its gradient is a whole table, cleared first. That of an embedding bag
 /// has only the rows that were used. A patch embedding is a convolution without overlap, in all lowerings one kernel.
 /// A custom layer is treated as in `implicit`.
@@ -151,8 +160,10 @@ struct Kernel {
     Edge edge = Edge::none;
     Pointwise kind = Pointwise::other;  ///< if it is no product and no attention
     std::optional<ConvolutionWork> convolution = std::nullopt;
-    std::optional<ImageWork> image = std::nullopt;  ///< of a kernel that moves data: on what its rate depends
-    bool weights = false;                           ///< a product whose result is a gradient of weights
+    std::optional<ImageWork> image = std::nullopt;      ///< of a kernel that moves data: on what its rate depends
+    bool weights = false;                               ///< a product whose result is a gradient of weights
+    std::optional<GroupedPass> grouped = std::nullopt;  ///< of products of several experts
+    bool waits = false;                                 ///< before what follows it the host waits for its results
     bool cast = false;  ///< of its elements between the size of weights and that of activations
 
     double moved(double element_bytes) const { return elements * element_bytes + bytes; }

@@ -218,3 +218,15 @@ TEST_CASE("launches: a training's note says which part of its passes waits", "[m
     cluster.device.kernels->host_launch_s = 2.5 * us;
     CHECK(host_bound_note(lower(cluster, model, plan)) == "");
 }
+
+TEST_CASE("launches: after a wait for the counts of tokens the device waits for one launch", "[memory]") {
+    Experts shape{.positions = 12800, .width = 128, .hidden = 128, .experts = 1, .norm = Norm::none};
+    const auto forward_s = [&](double host_launch_s, Launches launches) {
+        return time_of(experts("experts", shape), host_launch_s, launches).forward_s;
+    };
+    const double alone_s = forward_s(0, Launches::eager);
+    CHECK(forward_s(5 * us, Launches::eager) == Approx(alone_s + 5 * us));
+    CHECK(forward_s(5 * us, Launches::graph) == Approx(alone_s));
+    shape.capacity = 1;  // fixes the counts
+    CHECK(forward_s(5 * us, Launches::eager) == Approx(alone_s));
+}

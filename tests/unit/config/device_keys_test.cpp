@@ -5,6 +5,7 @@
 #include "sim/config/attention_rows.hpp"
 #include "sim/config/convolution_rows.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/grouped_rows.hpp"
 #include "sim/config/product_rows.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
@@ -246,6 +247,24 @@ TEST_CASE("tables of convolutions, and of kernels beside them, are read", "[memo
     for (const char* line :
          {"norm,last,1,2", "bias,middle,1,2", "bias,last,0,2", "bias,last,1", "bias,last,1,2\nbias,last,1,3"})
         CHECK_THROWS_AS(read_image_kernels("t.csv", kernels + line), ConfigError);
+}
+
+TEST_CASE("tables of experts' products are read", "[memory]") {
+    using namespace config;
+    const std::string head = "# source\npass,groups,m,n,k,tflops\n";
+    const auto rows = read_grouped_products("t.csv", head + "weights,4,64,500,10,5.5\nforward,1,1,2,3,0.1\n");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].pass == GroupedPass::weights);
+    CHECK(rows[0].products.batch == 4);
+    CHECK(rows[0].products.m == 64);
+    CHECK(rows[0].products.n == 500);
+    CHECK(rows[0].products.k == 10);
+    CHECK(rows[0].seconds == Approx(2.0 * 4 * 64 * 500 * 10 / 5.5e12));
+    CHECK(rows[1].pass == GroupedPass::forward);
+    for (const char* line : {"backward,4,64,500,10,5.5", "inputs,4,64,500,10", "inputs,0,64,500,10,5.5",
+                             "inputs,4,64,500,10,0", "inputs,4,64,500,10,1\ninputs,4,64,500,10,2"})
+        CHECK_THROWS_AS(read_grouped_products("t.csv", head + line), ConfigError);
+    CHECK_THROWS_AS(read_grouped_products("t.csv", "pass\n"), ConfigError);
 }
 
 TEST_CASE("rates of products are read by the size of their factors", "[memory]") {

@@ -49,13 +49,12 @@ Plan plan_of(std::int64_t ranks, std::int64_t micro_batches) {
 /// Returns the time that the additions add to a micro-batch, by layer.
 std::vector<double> added_s(const Model& model, Plan plan) {
     const Cluster cluster = cluster_of(plan.ranks);
-    plan.accumulation = Accumulation::fused;
-    const Arrangement fused = arrange(cluster, model, plan);
     plan.accumulation = Accumulation::separate;
     const Arrangement separate = arrange(cluster, model, plan);
+    const auto computation = make_compute_model(plan.compute, model, cluster.device);
     std::vector<double> seconds;
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
-        const LayerTime &one = fused.layers[i].time, &other = separate.layers[i].time;
+        const LayerTime one = computation->time(i, separate.layers[i].share), &other = separate.layers[i].time;
         CHECK(one.forward_s == other.forward_s);
         CHECK(one.input_gradient_s == other.input_gradient_s);
         seconds.push_back(other.weight_gradient_s - one.weight_gradient_s);
@@ -64,6 +63,17 @@ std::vector<double> added_s(const Model& model, Plan plan) {
 }
 
 }  // namespace
+
+TEST_CASE("accumulation: a product that adds a gradient reads and writes the buffer", "[memory]") {
+    Model model = model_in(2);
+    model.precision.gradients = 4;
+    Plan plan = plan_of(1, 4);
+    plan.accumulation = Accumulation::fused;
+    const Arrangement fused = arrange(cluster_of(1), model, plan);
+    // 64 x 128 weights twice, 8 bytes for each; factors of 16 rows in 2 bytes. Two kernels.
+    const double bytes = 2 * (64 * 128 * 8 + 16 * (64 + 128) * 2);
+    CHECK(fused.layers[0].time.weight_gradient_s == Approx((bytes / memory_Bps + 2e-6) / speed));
+}
 
 TEST_CASE("accumulation: all micro-batches but the first add gradients to a buffer of their size", "[memory]") {
     for (const double element : {2.0, 4.0})

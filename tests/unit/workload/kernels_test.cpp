@@ -439,6 +439,32 @@ TEST_CASE("experts: operations that are not fused move almost twelve times the t
     check(backward[9], "dispatch", 0, 3 * copies + sum);
 }
 
+TEST_CASE("experts: a framework launches the choice in many kernels, and waits for counts without a capacity",
+          "[memory]") {
+    Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2};
+    const auto list = [&](Pass pass, Lowering lowering, double own = 1) {
+        return kernels(experts("e", shape), pass, {.samples = 2, .experts = own}, lowering);
+    };
+    const auto forward = list(Pass::forward, Lowering::launched);
+    check(forward[2], "choice of experts", 0, 2 * 18 * 8, 44);
+    CHECK(std::count_if(forward.begin(), forward.end(), [](const Kernel& kernel) { return kernel.waits; }) == 1);
+    CHECK(forward[3].waits);
+    CHECK_FALSE(list(Pass::forward, Lowering::implicit)[3].waits);
+    for (const Kernel& kernel : list(Pass::input_gradient, Lowering::launched)) CHECK_FALSE(kernel.waits);
+    shape.capacity = 1;
+    CHECK_FALSE(list(Pass::forward, Lowering::launched)[3].waits);
+    // Products of several experts, by pass; gradients of weights are marked in any case.
+    for (const auto& [pass, grouped] :
+         {std::pair{Pass::forward, GroupedPass::forward}, std::pair{Pass::input_gradient, GroupedPass::inputs},
+          std::pair{Pass::weight_gradient, GroupedPass::weights}})
+        for (const double own : {1.0, 0.125})
+            for (const Kernel& kernel : list(pass, Lowering::launched, own)) {
+                if (!kernel.name.starts_with("experts: ")) continue;
+                CHECK(kernel.grouped == (own == 1 ? std::optional(grouped) : std::nullopt));
+                CHECK(kernel.weights == (pass == Pass::weight_gradient));
+            }
+}
+
 TEST_CASE("a rank with several experts sorts tokens by expert, and back", "[memory]") {
     const Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2, .capacity = 1.5};
     const auto sorts = [&](Pass pass, const Share& share) {
