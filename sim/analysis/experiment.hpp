@@ -30,7 +30,7 @@ struct Result {
     std::string transport;                     ///< name; empty without a transport
     std::string exchange, algorithm, overlay;  ///< names as in files; empty if there is none
     Parallelism parallelism;
-    std::string choice_of;     ///< variant of which this is one grid (`grid: auto`); empty if none
+    std::string choice_of;     ///< variant of which this is one grid (`model: auto`); empty if none
     std::optional<bool> best;  ///< set for such grids: see mark_best()
     Breakdown time;
     /// Iteration times in seconds with several seeds, of which `time` has the first; empty with one seed.

@@ -47,7 +47,7 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         return "selection";
     }
     for (const char* key : {"send_overhead", "receive_overhead", "inside_node", "host_bandwidth", "staging",
-                            "driver_query", "reduction", "launch", "window", "latency", "bandwidth", "pointer_cache"}) {
+                            "driver_query", "reduction", "launch", "window", "latency", "bandwidth"}) {
         if (!node.find(key)) continue;
         Transport transport;
         assembly.read(node, "transport", [&](Fields& fields) { describe(fields, transport); });

@@ -49,7 +49,7 @@ std::optional<Topology> build(Fields& fields, const TopologySpec& spec, Use use,
 struct Variant {
     std::string name;
     Location training;      ///< where `training` is written
-    std::string choice_of;  ///< the variant of which it is a choice (`grid: auto`); empty: it is not a choice
+    std::string choice_of;  ///< the variant of which it is a choice (`model: auto`); empty: it is not a choice
     Cluster cluster;
     Model model;
     Plan plan;
@@ -83,7 +83,7 @@ void describe(Fields& fields, Scenario& scenario);
 
 /// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top; later values override
 /// earlier ones. `seed` determines everything random. If `only` names variants, the others are not read, and their
-/// expectations are left out; the name of a variant with `grid: auto` means all its choices. `plans` has, by variant,
+/// expectations are left out; the name of a variant with `model: auto` means all its choices. `plans` has, by variant,
 /// further assignments that say its plan; otherwise a variant with `parallelism: auto` stays open. Throws ConfigError
 /// with all errors.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments,

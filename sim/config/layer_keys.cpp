@@ -10,14 +10,11 @@ constexpr std::int64_t most_repeats = 10'000, most_experts = 1 << 16;
 constexpr double least_capacity = 0.01, most_capacity = 1000;
 
 void describe_norm(Fields& fields, Norm& norm) {
-    int index = 0;
-    fields.choice({"norm",
+    fields.one_of({"norm",
                    "Normalisation of a layer's inputs, or of an embedding's sum: `layer` (LayerNorm: a scale and a "
-                   "shift per element) or `rms` (RMSNorm: a scale). `true` and `false` mean `layer` and `none`. "
+                   "shift per element), `rms` (RMSNorm: a scale) or `none`. "
                    "Default: `layer` for attention, feed-forward, transformer and moe layers, `none` for others."},
-                  index, {"none", "layer", "rms", "false", "true"});
-    constexpr Norm meanings[] = {Norm::none, Norm::layer, Norm::rms, Norm::none, Norm::layer};
-    norm = meanings[index];
+                  norm, {{"none", Norm::none}, {"layer", Norm::layer}, {"rms", Norm::rms}});
 }
 
 void describe_attention(Fields& fields, Attention& attention) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sim/document/key_path.hpp"
-#include "sim/document/old_keys.hpp"
 
 namespace syncline::config {
 
@@ -46,7 +45,7 @@ void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
     fields.text({"name", "Name of the series. Default: the variant's name."}, series.name);
     describe_field(fields, series);
     fields.texts({"over", "Keys by which the rows differ: training.ranks."}, series.over);
-    for (std::string& key : series.over) key = current_path(plain_path(key));
+    for (std::string& key : series.over) key = plain_path(key);
     // The changes are read when they are applied.
     fields.section({"set", "Changes to the variant for all rows."}, [](Fields&) {});
     fields.text({"doubt", "Reason why these rows are unreliable, if they are; they are shown and counted separately."},
@@ -68,7 +67,7 @@ void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::str
                  parameter.keys);
     parameter.factor = !parameter.keys.empty();
     if (!parameter.factor) parameter.keys = {parameter.key};
-    for (std::string& key : parameter.keys) key = current_path(plain_path(key));
+    for (std::string& key : parameter.keys) key = plain_path(key);
     parameter.key = parameter.factor ? fmt::format("factor of {}", fmt::join(parameter.keys, ", ")) : parameter.keys[0];
     fields.texts({"series", "Names of the series to whose rows the parameter applies. Default: all series."}, series);
     fields.text({"unit", "Unit of the values that are tried: GBps, us."}, parameter.unit);
@@ -133,7 +132,7 @@ void describe(Fields& fields, MeasuredTable& table) {
         MeasuredColumn& column = table.columns.emplace_back();
         inner.text({"column", "Name of the column.", true}, column.column);
         inner.text({"key", "Path of the key: training.ranks.", true}, column.key);
-        column.key = current_path(plain_path(column.key));
+        column.key = plain_path(column.key);
         inner.text({"unit", "Unit of the column's numbers: KiB. Without it, numbers have units of their own, or none."},
                    column.unit);
         // The words are read when the file is.

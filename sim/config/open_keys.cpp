@@ -8,8 +8,8 @@ namespace syncline::config {
 
 namespace {
 
-bool is_automatic(const Node* grid) {
-    return grid && grid->kind == Node::Kind::scalar && grid->scalar == "auto";
+bool is_automatic(const Node* rows) {
+    return rows && rows->kind == Node::Kind::scalar && rows->scalar == "auto";
 }
 
 Node* parallelism_of(Node& document) {
@@ -17,16 +17,16 @@ Node* parallelism_of(Node& document) {
     return training ? training->find("parallelism") : nullptr;
 }
 
-/// Returns all open grids of a document: of all layers, and of ranges.
-std::vector<Node*> open_grids(Node& document) {
-    std::vector<Node*> grids;
+/// Returns all open numbers of rows of a document: of all layers, and of ranges.
+std::vector<Node*> open_rows(Node& document) {
+    std::vector<Node*> open;
     Node* parallelism = parallelism_of(document);
-    if (!parallelism) return grids;
-    if (Node* grid = parallelism->find("grid"); is_automatic(grid)) grids.push_back(grid);
+    if (!parallelism) return open;
+    if (Node* rows = parallelism->find("model"); is_automatic(rows)) open.push_back(rows);
     if (Node* layers = parallelism->find("layers"))
         for (Node& range : layers->items)
-            if (Node* grid = range.find("grid"); is_automatic(grid)) grids.push_back(grid);
-    return grids;
+            if (Node* rows = range.find("model"); is_automatic(rows)) open.push_back(rows);
+    return open;
 }
 
 }  // namespace
@@ -38,14 +38,11 @@ bool gives_sweep(const Node& document) {
 
 bool gives_open_grid(const Node& document) {
     Node copy = document;
-    return !open_grids(copy).empty();
+    return !open_rows(copy).empty();
 }
 
 void set_grid(Node& document, std::int64_t rows, bool sequence) {
-    for (Node* grid : open_grids(document)) {
-        const Mark mark = grid->mark;
-        *grid = mapping_at(mark, {{"rows", mark, scalar_at(mark, std::to_string(rows))}});
-    }
+    for (Node* open : open_rows(document)) *open = scalar_at(open->mark, std::to_string(rows));
     if (!sequence) take(*parallelism_of(document), "sequence");
 }
 

@@ -4,7 +4,7 @@
 
 #include "sim/document/document.hpp"
 
-/// Keys by which one document means several simulations: sizes of a sweep, and `grid: auto`.
+/// Keys by which one document means several simulations: sizes of a sweep, and `model: auto`.
 namespace syncline::config {
 
 /// Return whether a document gives several sizes, and whether it leaves a grid open.

@@ -19,38 +19,26 @@ struct WrittenLayout {
 WrittenLayout describe_layout(Fields& fields) {
     WrittenLayout written;
     Layout& layout = written.layout;
-    const auto rows = [&](Fields& inner, const char* key) {
-        inner.integer({key, "Number of ranks that each hold a part of every weight (model or tensor parallelism)."},
-                      layout.rows, 1, largest_group);
-    };
-    const auto columns = [&](Fields& inner, const char* key) {
-        inner.integer(
-            {key, "Number of replicas, each with its part of the batch. Default: as many as the ranks allow."},
-            written.open.columns, 1, largest_group);
-    };
-    rows(fields, "model");
-    columns(fields, "data");
-    int word = -1;
-    fields.choice_or_section(
-        {"grid",
-         "Rows × columns, the same as `model` and `data`. `auto`: every factorisation becomes a variant, `base 2x4`; "
-         "needs `batch`."},
-        word, {"auto"}, [&](Fields& inner) {
-            rows(inner, "rows");
-            columns(inner, "columns");
-        });
-    written.open.automatic = word == 0;
+    fields.integer_or_word(
+        {"model",
+         "Number of ranks that each hold a part of every weight (model or tensor parallelism): rows. `auto`: every "
+         "factorisation of the ranks into rows and replicas becomes a variant, `base 2x4`; needs `batch`."},
+        layout.rows, largest_group, "auto");
+    written.open.automatic = layout.rows == 0;
+    if (written.open.automatic) layout.rows = 1;
+    fields.integer({"data",
+                    "Number of replicas, each with its part of the batch: columns. Default: as many as the ranks "
+                    "allow."},
+                   written.open.columns, 1, largest_group);
+    if (written.open.automatic && fields.given("data"))
+        fields.reject("data", "'data' has no effect with `model: auto`", "remove it: replicas are what the rows leave");
     fields.integer_or_section(
         {"domain", "Number of image partitions: by height, or by height and width."}, layout.height, 1, largest_group,
         [&](Fields& inner) {
             inner.integer({"height", "Number of partitions from top to bottom."}, layout.height, 1, largest_group);
             inner.integer({"width", "Number of partitions from left to right."}, layout.width, 1, largest_group);
         });
-    for (const char* key : {"model", "data", "grid", "domain"}) written.given = written.given || fields.given(key);
-    for (const char* key : {"model", "data"})
-        if (fields.given(key) && fields.given("grid"))
-            fields.reject(key, fmt::format("'{}' and 'grid' exclude each other", key),
-                          "`grid: {rows: 8, columns: 4}` says both");
+    for (const char* key : {"model", "data", "domain"}) written.given = written.given || fields.given(key);
     return written;
 }
 
@@ -83,18 +71,21 @@ void describe_activations(Fields& fields, ActivationAlgorithms& algorithms) {
 void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
     fields.integer({"stages", "Number of stages: groups of ranks that each hold some of the layers."}, pipeline.stages,
                    1, largest_group);
-    fields.integer({"micro_batches", "Number of micro-batches into which a replica's batch is divided."},
-                   pipeline.micro_batches, 1, 1 << 24);
+    fields.integer(
+        {"micro_batches",
+         "Number of micro-batches into which a replica's batch is divided, whatever the batch and the number "
+         "of replicas."},
+        pipeline.micro_batches, 1, 1 << 24);
     fields.integer({"micro_batch_size",
-                    "Samples of a micro-batch, in place of `micro_batches`; it must divide the batch of a replica. "
-                    "Default: the batch of a replica, divided by `micro_batches`."},
+                    "Samples of a micro-batch, in place of `micro_batches`, whose number then follows; it must divide "
+                    "the batch of a replica. Default: the batch of a replica, divided by `micro_batches`."},
                    open.micro_batch_size, 1, 1 << 24);
     if (fields.given("micro_batches") && fields.given("micro_batch_size"))
         fields.reject("micro_batch_size", "'micro_batch_size' and 'micro_batches' exclude each other",
                       "remove one of the two");
     fields.one_of({"schedule",
                    "Pipeline schedule: all forward passes, then all backward passes (`gpipe`); one forward and one "
-                   "backward pass in turn, as soon as possible (`1f1b`); `1f1b` with several chunks of layers on each "
+                   "backward pass in turn, as soon as possible (`1f1b`); `1f1b` with several virtual stages on each "
                    "stage (`interleaved`); or `1f1b` with the gradients of weights apart, later in the bubble "
                    "(`zb-h1`)."},
                   pipeline.schedule,
@@ -102,13 +93,11 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                    {"1f1b", PipelineSchedule::one_f_one_b},
                    {"interleaved", PipelineSchedule::interleaved},
                    {"zb-h1", PipelineSchedule::zero_bubble_h1}});
-    fields.integer({"chunks", "Number of chunks of layers on each stage."}, pipeline.chunks, 1, 1 << 16);
-    fields.integer({"virtual_stages", "The same as `chunks`, by Megatron-LM's name: virtual stages on each stage."},
-                   pipeline.chunks, 1, 1 << 16);
-    if (fields.given("chunks") && fields.given("virtual_stages"))
-        fields.reject("virtual_stages", "'virtual_stages' is another name of 'chunks'", "remove one of the two");
+    fields.integer(
+        {"virtual_stages", "Number of parts of the model on each stage, which are not neighbours (Megatron-LM)."},
+        pipeline.chunks, 1, 1 << 16);
     fields.integer_list(
-        {"layers", "Number of layers of each of the model's chunks × stages parts. Default: balanced by time."},
+        {"layers", "Number of layers of each of the model's virtual_stages × stages parts. Default: balanced by time."},
         pipeline.layers, 1, 1 << 24);
     fields.one_of(
         {"transfers",
@@ -184,7 +173,7 @@ void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     open.ranges.push_back(written.open);
     parallelism.ranges.push_back(std::move(range));
     if (fields.sound() && !written.given && !fields.given("activations"))
-        fields.reject("first", "this range changes nothing for its layers", "write for example `grid: {rows: 8}`");
+        fields.reject("first", "this range changes nothing for its layers", "write for example `model: 8`");
 }
 
 void describe_sharding(Fields& fields, Parallelism& parallelism) {
@@ -279,8 +268,8 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
          "weights that waits for the gradients before it holds up the computation behind it."},
         parallelism.device_queues, {{"several", DeviceQueues::several}, {"one", DeviceQueues::one}});
     fields.each({"layers",
-                 "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, grid: {rows: "
-                 "8}}]`; each may have `model`, `data`, `grid`, `domain` and `activations` as above."},
+                 "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, model: 8}]`; "
+                 "each may have `model`, `data`, `domain` and `activations` as above."},
                 [&](Fields& inner) { describe_range(inner, parallelism, open); });
 }
 

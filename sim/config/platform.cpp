@@ -151,11 +151,6 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
                    {"ecmp", Policy::ecmp},
                    {"first", Policy::first},
                    {"adaptive-at-start", Policy::adaptive_at_start}});
-    bool spread = false;
-    fields.flag({"spread", "Former name of `policy: ecmp` (`true`) and `policy: first` (`false`). Default: `policy`."},
-                spread);
-    if (fields.given("policy") && fields.given("spread"))
-        return fields.reject("spread", "'spread' and 'policy' exclude each other", "keep 'policy'");
     if (fields.given("policy") && policy == Policy::d_mod_k && !levels)
         return fields.reject("policy",
                              fmt::format("'d-mod-k' needs a fat tree, but the fabric is a {}",
@@ -164,7 +159,6 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     if (fields.given("policy") && policy == Policy::adaptive_at_start && cluster.network != NetworkModel::exact)
         return fields.reject("policy", "'adaptive-at-start' needs the network model 'exact'", "`policy: ecmp`");
     if (fields.given("policy")) routing.policy = policy;
-    if (fields.given("spread")) routing.policy = spread ? Policy::ecmp : Policy::first;
 }
 
 /// Rejects a transport that takes multiprocessors of a device that has too few, or whose slowdown is given already.

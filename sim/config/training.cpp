@@ -36,17 +36,14 @@ void describe(Fields& fields, Fusion& fusion) {
         // A cycle far below any network's latency would only slow the simulation down; a cycle of hours is a wrong
         // unit.
         fusion.cycle_s, Dimension::seconds, {.word = "none", .least = 1e-6, .most = 3600});
-    int negotiation = static_cast<int>(fusion.negotiation);
-    fields.choice({"negotiation",
+    fields.one_of({"negotiation",
                    "Negotiation of buckets, as by Horovod's coordinator: rank 0 waits until every rank reports a "
                    "bucket, then tells all ranks to proceed; 128 B per layer in each direction. Before each bucket, "
                    "when its gradients are ready (`on-ready`); or of all buckets at the start of the iteration, "
                    "because the host enqueues gradients before the device computes them (`ahead`: TensorFlow), so "
-                   "that `cycle` has no effect. `true` and `false` are former names of `on-ready` and `none`."},
-                  negotiation, {"none", "on-ready", "ahead", "false", "true"});
-    constexpr Negotiation meanings[] = {Negotiation::none, Negotiation::on_ready, Negotiation::ahead, Negotiation::none,
-                                        Negotiation::on_ready};
-    fusion.negotiation = meanings[negotiation];
+                   "that `cycle` has no effect."},
+                  fusion.negotiation,
+                  {{"none", Negotiation::none}, {"on-ready", Negotiation::on_ready}, {"ahead", Negotiation::ahead}});
     if (fields.sound() && fusion.threshold_bytes == 0)
         reject_given(fields, {"first", "full"}, "'{}' has no effect without a threshold",
                      "write for example `threshold: 25 MiB`");

@@ -108,11 +108,10 @@ void describe(Fields& fields, Transport& transport) {
     fields.section(
         {"staging", "Copies between the device and the buffers from which messages are sent."},
         [&](Fields& inner) { describe(inner, transport.staging); }, "none");
-    fields.quantity(
-        {"driver_query", "Time that each send and receive takes to find out whether its buffer is on a device."},
-        transport.driver_query_s, Dimension::seconds, times);
-    fields.flag({"pointer_cache", "Caching of the answers to driver queries, so that queries cost nothing."},
-                transport.pointer_cache);
+    fields.quantity({"driver_query",
+                     "Time that each send and receive takes to find out whether its buffer is on a device; `none` if "
+                     "the answers are cached."},
+                    transport.driver_query_s, Dimension::seconds, times);
     fields.section(
         {"reduction", "Reductions by the members of a collective. A parameter server adds at `host.reduction_rate`."},
         [&](Fields& inner) { describe(inner, transport.reduction); });

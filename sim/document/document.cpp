@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/base/utf8.hpp"
-#include "sim/document/old_keys.hpp"
+#include "sim/document/former_names.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/document/text.hpp"
 #include "sim/document/yaml.hpp"
@@ -122,7 +122,7 @@ void Library::expand(Node& node, const std::vector<std::string>& kinds, const st
 
 Node Library::parse(std::string name, std::string text, fs::path directory, std::size_t skip) {
     Node node = parse_yaml(add({std::move(name), std::move(directory), std::move(text), {}, {}}), skip);
-    rename_old_keys(node);
+    refuse_former_names(node);
     return node;
 }
 
@@ -137,7 +137,7 @@ Node Library::argument(const std::string& text) {
 Node Library::load(const fs::path& path, std::string text, const Mark& reference) {
     const Source& source = add({shown(path), path.parent_path(), std::move(text), identity(path), reference});
     Node node = parse_yaml(source, 0);
-    rename_old_keys(node);
+    refuse_former_names(node);
     if (node.kind == Node::Kind::null) throw ConfigError({{locate(node.mark), "this file is empty", ""}});
     // The text is not repeated: it may be that of any file, named by mistake.
     if (!is_plausible(node))

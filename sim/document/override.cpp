@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/document/former_names.hpp"
 #include "sim/document/key_path.hpp"
-#include "sim/document/old_keys.hpp"
 
 namespace syncline::config {
 
@@ -118,10 +118,12 @@ void drop_alternatives(Node& base, const Node& changes) {
     if (gives("bytes") && !gives("sweep")) drop("sweep");
     if (gives("batch") && !gives("batch_per_rank")) drop("batch_per_rank");
     if (gives("batch_per_rank") && !gives("batch")) drop("batch");
-    const bool rows = gives("model") || gives("data");
-    if (gives("grid") && !rows)
-        for (const char* key : {"model", "data"}) drop(key);
-    if (rows && !gives("grid")) drop("grid");
+    const auto open = [](const Node& node) {
+        const Node* rows = node.find("model");
+        return rows && rows->scalar == "auto";
+    };
+    if (open(changes) && !gives("data")) drop("data");
+    if (gives("data") && !gives("model") && open(base)) drop("model");
     if (const Node* framework = changes.find("framework"); framework && framework->find("base")) drop("framework");
     for (const char* part : {"training", "collective", "parallelism"}) {
         const Node* inner = changes.find(part);
@@ -136,8 +138,8 @@ void split_paths(Node& node) {
     if (!is_mapping(node)) return;
     for (Entry& entry : node.entries) splitter.set(result, std::move(entry));
     node = std::move(result);
-    rename_old_keys(node);  // also those to which a path leads
     if (!splitter.errors.empty()) throw ConfigError(splitter.errors);
+    refuse_former_names(node);  // also those to which a path leads
 }
 
 Node parse_assignment(Library& library, const std::string& text) {

@@ -174,7 +174,7 @@ void MeasuredScenario::Parts::require_closed(const MeasuredRow& row, const Varia
                         "add collective.bytes to `over` or `set`");
     if (!grids.fitting.empty())
         assembly.report(node(row).mark, "this row leaves its grid open, but a measurement has one",
-                        "add training.parallelism.grid to `over` or `set`");
+                        "add training.parallelism.model to `over` or `set`");
 }
 
 MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const MeasuredRow& row,

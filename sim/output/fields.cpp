@@ -310,9 +310,9 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add_column(Shared{"parallelism.ranges", Unit::list, "",
                                [](const Result& r) { return text::ranges(r.parallelism, r.ranks); }},
                         40)
-            .add("choice_of", Unit::text, "with `grid: auto`: the variant this is a choice of; else null", 41,
+            .add("choice_of", Unit::text, "with `model: auto`: the variant this is a choice of; else null", 41,
                  [](const Result& r) { return given(r.choice_of); })
-            .add("best", Unit::text, "with `grid: auto`: whether it is the fastest of the choices; else null", 42,
+            .add("best", Unit::text, "with `model: auto`: whether it is the fastest of the choices; else null", 42,
                  [](const Result& r) { return r.best; })
             .add("iteration_time_s", Unit::seconds, "one iteration in steady state", 4,
                  [](const Result& r) { return r.time.iteration_s; })

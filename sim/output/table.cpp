@@ -180,7 +180,7 @@ std::string to_table(const Report& report, const TableLayout& layout) {
     }
     text += "\n\n" + (report.results.size() == 1 ? table.list() : table.text());
     if (any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.best.has_value(); }))
-        text += "\n* shortest iteration among a variant's grids (`grid: auto`)\n";
+        text += "\n* shortest iteration among a variant's grids (`model: auto`)\n";
     if (const std::string lines = folded(report) + report_notes(report); !lines.empty()) text += "\n" + lines;
     return text;
 }

@@ -109,7 +109,7 @@ Axis micro_batches() {
             [](Plan& plan, std::int64_t count) { plan.parallelism.pipeline.micro_batches = count; }, number};
 }
 
-/// Returns the numbers of chunks with which stages can be interleaved.
+/// Returns the numbers of virtual stages with which stages can be interleaved.
 Values interleavings(const Space& space, const Plan& plan) {
     const Pipeline& pipeline = plan.parallelism.pipeline;
     Values values;
@@ -137,7 +137,7 @@ Axis schedule() {
 }
 
 Axis chunks() {
-    return {"pipeline.chunks", 1,
+    return {"pipeline.virtual_stages", 1,
             [](const Space& space, const Plan& plan) {
                 const bool turns = plan.parallelism.pipeline.schedule == PipelineSchedule::interleaved;
                 return turns ? interleavings(space, plan) : Values{1};

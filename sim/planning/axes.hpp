@@ -33,10 +33,10 @@ struct Axis {
 };
 
 /// `model`, `context` (up to 16 parts), `pipeline.stages`, `pipeline.micro_batches`, `pipeline.schedule`,
-/// `pipeline.chunks`, `experts` (without imbalance), `sequence`, `sharding`, and `recomputation` of the training. The
-/// schedule is `1f1b`, `zb-h1`, or `interleaved` with 2, 4 or 8 chunks: `gpipe` takes as long as `1f1b` and more
-/// memory. Micro-batches have every size that divides a replica's batch. State is sharded among all ranks with the same
-/// weights, or among those of a node if these are fewer.
+/// `pipeline.virtual_stages`, `experts` (without imbalance), `sequence`, `sharding`, and `recomputation` of the
+/// training. The schedule is `1f1b`, `zb-h1`, or `interleaved` with 2, 4 or 8 virtual stages: `gpipe` takes as long as
+/// `1f1b` and more memory. Micro-batches have every size that divides a replica's batch. State is sharded among all
+/// ranks with the same weights, or among those of a node if these are fewer.
 const std::vector<Axis>& axes();
 
 /// A value for each axis. The last one is that of `recomputation`, the least first.

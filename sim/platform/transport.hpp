@@ -109,9 +109,8 @@ struct Transport {
     double host_Bps = std::numeric_limits<double>::infinity();  ///< limit on the traffic of a node, in each direction
     Staging staging;
     Reduction reduction;
-    double driver_query_s = 0;   ///< of each send and receive, to find out whether the buffer is on a device
-    bool pointer_cache = false;  ///< caches the answers, so that queries cost nothing
-    double launch_s = 0;         ///< of each collective, on every rank, before its first step
+    double driver_query_s = 0;  ///< of each send and receive, to find out whether the buffer is on a device
+    double launch_s = 0;        ///< of each collective, on every rank, before its first step
     /// Maximum number of messages with bytes that a rank has in flight within a step; 0: unlimited. Messages that it
     /// receives may arrive together. If a message waits for a step that its receiver reaches only after another message
     /// of the same sender, a window can deadlock both, as in reality.
@@ -124,7 +123,6 @@ struct Transport {
 
     /// Returns true if some messages start before their receivers are ready, or only after a handshake.
     bool has_protocols() const { return between.eager_bytes || inside.eager_bytes; }
-    double query_s() const { return pointer_cache ? 0 : driver_query_s; }
 
     bool operator==(const Transport&) const = default;
 };

@@ -241,7 +241,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
             Peer& peer = *ports.out[i];
             const std::uint64_t bytes = bytes_of(step.sends[i]);
             if (transport_.window > 0) co_await await_window();
-            if (transport_.query_s() > 0) co_await spend(ActKind::send, transport_.query_s());
+            if (transport_.driver_query_s > 0) co_await spend(ActKind::send, transport_.driver_query_s);
             if (stages) co_await copy(Staging::Unit::message, true, bytes);
             if (peer.terms->send_overhead_s > 0) co_await spend(ActKind::send, peer.terms->send_overhead_s);
             send(peer, bytes);
@@ -256,7 +256,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
         Rest rest{rest_of_latency(ports)};
         std::uint64_t reduced = 0;
         for (std::size_t i = 0; i < ports.in.size(); ++i) {
-            rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
+            rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.driver_query_s;
             if (stages) {
                 co_await spend(std::exchange(rest, {}));
                 co_await copy(Staging::Unit::message, false, bytes_of(step.receives[i]));

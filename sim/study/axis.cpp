@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "sim/document/key_path.hpp"
-#include "sim/document/old_keys.hpp"
 #include "sim/document/override.hpp"
 #include "sim/document/whole_number.hpp"
 #include "sim/document/yaml_text.hpp"
@@ -161,7 +160,7 @@ std::vector<Entry> flattened(const Node& mapping, const std::string& prefix) {
     for (const Entry& entry : mapping.entries) {
         const std::string path = prefix + plain_path(entry.key);
         if (entry.value.kind != Node::Kind::mapping) {
-            entries.push_back({current_path(path, entry.mark), entry.mark, entry.value});
+            entries.push_back({path, entry.mark, entry.value});
             continue;
         }
         for (Entry& inner : flattened(entry.value, path + ".")) entries.push_back(std::move(inner));

@@ -49,7 +49,7 @@ std::vector<Combination> choices_of(const Reading& reading, const Node& document
     for (const GridChoice& grid : reading.grids.fitting) {
         const std::int64_t rows = grid.rows;
         const bool sequence = grid.lowered->plan.parallelism.sequence;
-        choices.push_back({{{grids_key, fmt::format("{}x{}", rows, grid.columns)}},
+        choices.push_back({{{grids_key, std::to_string(rows)}},
                            [rows, sequence](Assembly&, Node& point) { set_grid(point, rows, sequence); }});
     }
     if (choices.empty()) choices.push_back({});

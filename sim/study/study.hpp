@@ -30,7 +30,7 @@
 ///     question: {objective: throughput, constraints: ["memory_fraction < 1"], budget: 200, top: 5}
 ///
 /// A scenario is a study without axes. A `sweep` in a point's `collective` makes one point per size (setting
-/// `collective.bytes`), and `grid: auto` one per fitting choice (setting `training.parallelism.grid`).
+/// `collective.bytes`), and `model: auto` one per fitting choice (setting `training.parallelism.model`).
 namespace syncline::config {
 
 /// One key and its value in a point, as shown to users: a file's name without directory and extension (`p100-25g`),

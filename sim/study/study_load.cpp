@@ -59,7 +59,7 @@ Node grouped(const Mark& mark, const std::vector<Entry>& paths) {
 
 /// An assignment, split into its path and its value.
 struct Assigned {
-    std::vector<std::string> keys;  ///< the path, by the current names of its keys (old_keys.hpp)
+    std::vector<std::string> keys;  ///< the path
     Mark mark;                      ///< of the last one
     Node value;
 

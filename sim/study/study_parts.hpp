@@ -15,7 +15,7 @@ namespace syncline::config {
 
 inline constexpr const char* variant_key = "variant";
 inline constexpr const char* sizes_key = "collective.bytes";
-inline constexpr const char* grids_key = "training.parallelism.grid";
+inline constexpr const char* grids_key = "training.parallelism.model";
 
 /// Keys that vary together, value by value.
 struct JoinedAxis {

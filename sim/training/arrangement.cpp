@@ -85,8 +85,8 @@ PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer
     const std::int64_t pieces = columns * plan.parallelism.pipeline.micro_batches;
     if (plan.global_batch() % pieces != 0)
         throw ParallelismError(
-            "grid", fmt::format("layer '{}': {} samples cannot be divided among {} columns of {} micro-batches",
-                                layer.name, plan.global_batch(), columns, plan.parallelism.pipeline.micro_batches));
+            "model", fmt::format("layer '{}': {} samples cannot be divided among {} columns of {} micro-batches",
+                                 layer.name, plan.global_batch(), columns, plan.parallelism.pipeline.micro_batches));
     PlacedLayer placed;
     placed.layout = layout;
     placed.share.samples = static_cast<double>(plan.global_batch() / pieces);

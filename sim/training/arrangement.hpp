@@ -181,7 +181,7 @@ inline Grouping copies_of(const Grouping& replicas, const Grouping& shards) {
     return {replicas.size / shards.size, replicas.stride * shards.size};
 }
 
-/// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
+/// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "model", "domain",
 /// "layers", "sequence", "context", "experts", "experts.model", "activations", "sharding".
 class ParallelismError : public std::runtime_error {
 public:

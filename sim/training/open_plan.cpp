@@ -67,17 +67,17 @@ void judge_pipeline(const Plan& plan, Complaints& complaints) {
                               "remove it, or write `last-micro-batch`"});
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
     if (interleaved && pipeline.chunks == 1)
-        complaints.push_back({key + "schedule", "an interleaved schedule needs several chunks of layers on each stage",
-                              "write for example `chunks: 2`"});
+        complaints.push_back({key + "schedule", "an interleaved schedule needs several virtual stages",
+                              "write for example `virtual_stages: 2`"});
     if (!interleaved && pipeline.chunks > 1)
-        complaints.push_back({key + "chunks",
-                              fmt::format("{} chunks on a stage need an interleaved schedule", pipeline.chunks),
-                              "write `schedule: interleaved`", key + "virtual_stages"});
+        complaints.push_back({key + "virtual_stages",
+                              fmt::format("{} virtual stages need an interleaved schedule", pipeline.chunks),
+                              "write `schedule: interleaved`"});
     const std::int64_t parts = pipeline.stages * pipeline.chunks;
     if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != parts)
         complaints.push_back({key + "layers",
-                              fmt::format("{} stages of {} chunks are {} parts, but {} are listed", pipeline.stages,
-                                          pipeline.chunks, parts, pipeline.layers.size()),
+                              fmt::format("{} stages × {} virtual stages are {} parts, but {} are listed",
+                                          pipeline.stages, pipeline.chunks, parts, pipeline.layers.size()),
                               ""});
     if (plan.ranks % pipeline.stages != 0)
         complaints.push_back({key + "stages",
@@ -115,8 +115,7 @@ void judge_factors(const Plan& plan, const Layout& layout, std::int64_t columns,
     const std::string parts = sequences ? fmt::format("{} parts of a sequence", layout.context)
                                         : fmt::format("{}×{} parts of an image", layout.height, layout.width);
     if (ranks % layout.rows != 0)
-        complaints.push_back({key + "model", fmt::format("{} cannot be divided into {} rows", whose, layout.rows), "",
-                              key + "grid.rows"});
+        complaints.push_back({key + "model", fmt::format("{} cannot be divided into {} rows", whose, layout.rows), ""});
     else if (ranks / layout.rows % layout.cells() != 0)
         complaints.push_back({sequences ? "parallelism.context" : key + "domain",
                               layout.rows == 1
@@ -128,7 +127,7 @@ void judge_factors(const Plan& plan, const Layout& layout, std::int64_t columns,
             {key + "data",
              fmt::format("{} rows{} × {} columns are {} ranks, but there are {}", layout.rows,
                          layout.cells() == 1 ? "" : " × " + parts, columns, layout.replica() * columns, whose),
-             fmt::format("write {} columns, or remove this key", ranks / layout.replica()), key + "grid.columns"});
+             fmt::format("write {} columns, or remove this key", ranks / layout.replica())});
 }
 
 void judge_model_overlap(const Plan& plan, const OpenPlan& open, Complaints& complaints) {
@@ -246,7 +245,7 @@ Complaints judge_alone(Plan& plan, const OpenPlan& open) {
         complaints.push_back({open.automatic_key(),
                               open.everything
                                   ? "`parallelism: auto` compares plans at the same batch, but there is no 'batch'"
-                                  : "`grid: auto` compares grids at the same batch, but there is no 'batch'",
+                                  : "`model: auto` compares grids at the same batch, but there is no 'batch'",
                               "write `batch`, the samples of all ranks together, in place of `batch_per_rank`"});
     if (!complaints.empty() || open.automatic()) return complaints;
     const bool whole = plan.parallelism.data_only();
@@ -264,9 +263,9 @@ bool OpenPlan::automatic() const {
 
 std::string OpenPlan::automatic_key() const {
     if (everything) return "parallelism";
-    if (grid.automatic) return "parallelism.grid";
+    if (grid.automatic) return "parallelism.model";
     const auto first = std::find_if(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
-    return fmt::format("parallelism.layers.{}.grid", first - ranges.begin());
+    return fmt::format("parallelism.layers.{}.model", first - ranges.begin());
 }
 
 Complaints settle(Plan& plan, const OpenPlan& open) {

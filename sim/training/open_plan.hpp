@@ -12,7 +12,7 @@
 
 /// Plans as users write them: the batch may be that of all ranks, and the number of rows and columns may be left open.
 ///
-/// ranks = stages · rows · columns · cells, where columns are usually what remains. With `grid: auto` rows are open,
+/// ranks = stages · rows · columns · cells, where columns are usually what remains. With `model: auto` rows are open,
 /// too, and each factorisation is a choice. With `parallelism: auto` everything is open, and a search fills it in
 /// (sim/planning).
 namespace syncline {

@@ -110,9 +110,7 @@ Complaints try_lower(const Cluster& cluster, const Model& model, const Plan& pla
         judge_channels(*lowered, complaints);
         return complaints;
     } catch (const ParallelismError& error) {
-        const std::string key = "parallelism." + error.key;
-        if (error.key != "grid") return {{key, error.what(), error.hint}};
-        return {{"parallelism.model", error.what(), error.hint, key}};
+        return {{"parallelism." + error.key, error.what(), error.hint}};
     } catch (const AlgorithmError& error) {
         Complaints complaints = judge_gradients(cluster, plan, arrange(cluster, model, plan));
         if (complaints.empty()) complaints.push_back({error.key, error.what(), error.hint});

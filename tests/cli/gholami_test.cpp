@@ -4,7 +4,7 @@
 #include "tests/cli/results.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Checks how results describe a split model and `grid: auto`, on small scenarios and on scenarios/gholami-2018.yaml,
+// Checks how results describe a split model and `model: auto`, on small scenarios and on scenarios/gholami-2018.yaml,
 // whose times are those of tests/replay/grid_test.cpp; and the effect of efficiency on the best grid, on
 // scenarios/gholami-2018-efficiency.yaml.
 
@@ -55,15 +55,15 @@ json without_name(json result) {
 
 constexpr const char* products =
     R"(  stages: {training.parallelism: {pipeline: {stages: 2, micro_batches: 2}, model: 2}}
-  chunks: {training.parallelism: {pipeline: {stages: 2, micro_batches: 2, schedule: interleaved, chunks: 2}}}
-  images: {training.parallelism: {domain: {height: 2, width: 1}, layers: [{first: fc6, last: fc8, grid: {rows: 2}}]}}
+  chunks: {training.parallelism: {pipeline: {stages: 2, micro_batches: 2, schedule: interleaved, virtual_stages: 2}}}
+  images: {training.parallelism: {domain: {height: 2, width: 1}, layers: [{first: fc6, last: fc8, model: 2}]}}
   shards: {training.parallelism: {sharding: parameters}}
   data: {}
 )";
 
 }  // namespace
 
-TEST_CASE("grid: auto: every factorisation is a choice, and the shortest iteration of each variant is the best",
+TEST_CASE("model: auto: every factorisation is a choice, and the shortest iteration of each variant is the best",
           "[memory]") {
     const json results = json::parse(on_8_ranks("json").out).at("results");
     REQUIRE(results.size() == 6 * 4);
@@ -97,7 +97,7 @@ TEST_CASE("grid: auto: every factorisation is a choice, and the shortest iterati
     for (const auto& [of, rows] : rows_of) CHECK(rows == std::set<std::int64_t>{1, 2, 4, 8});
 }
 
-TEST_CASE("grid: auto: the table marks the best and explains the mark, and CSV has the grids") {
+TEST_CASE("model: auto: the table marks the best and explains the mark, and CSV has the grids") {
     const std::string table = on_8_ranks("table").out;
     CHECK(holds(table, "\nall-8 1x8 *  "));
     CHECK(holds(table, "\nall-8 2x4    "));
@@ -105,13 +105,13 @@ TEST_CASE("grid: auto: the table marks the best and explains the mark, and CSV h
     CHECK(holds(table, "  data 8  "));
     CHECK(holds(table, "  model 2, data 4  "));
     CHECK(holds(table, "  data 8; fc6..fc8 model 4, data 2  "));
-    CHECK(holds(table, "\n* shortest iteration among a variant's grids (`grid: auto`)\n"));
+    CHECK(holds(table, "\n* shortest iteration among a variant's grids (`model: auto`)\n"));
     const std::string csv = on_8_ranks("csv").out;
     CHECK(holds(csv, ",1,8,1,1,1,1,,1,none,false,fc6..fc8 4x2,dense-8,true,"));
     CHECK(holds(csv, ",2,4,1,1,1,1,,1,none,false,,all-8,false,"));
 }
 
-TEST_CASE("grid: auto: expectations may refer to its choices, and an unknown choice is reported", "[memory]") {
+TEST_CASE("model: auto: expectations may refer to its choices, and an unknown choice is reported", "[memory]") {
     const TempDir directory;
     CHECK(run_program({.arguments = {"check", gholami}}).status == 0);
     std::string text = read_file(gholami);
@@ -173,10 +173,10 @@ TEST_CASE("a grid of one row is data parallelism, and a grid of one column is mo
     const auto results =
         split.results(workload, "ranks: 6, batch: 12, iterations: 3, fusion: {threshold: 8 MiB}, overlap: " + overlap,
                       "  data: {training.parallelism: data}\n"
-                      "  row: {training.parallelism: {grid: {rows: 1, columns: 6}}}\n"
+                      "  row: {training.parallelism: {model: 1, data: 6}}\n"
                       "  model: {training.parallelism: model}\n"
-                      "  column: {training.parallelism: {grid: {rows: 6, columns: 1}}}\n"
-                      "  automatic: {training.parallelism: {grid: auto}}\n");
+                      "  column: {training.parallelism: {model: 6, data: 1}}\n"
+                      "  automatic: {training.parallelism: {model: auto}}\n");
     REQUIRE(results.size() == 4 + 4);
     CHECK(without_name(results[1]) == without_name(results[0]));
     CHECK(without_name(results[3]) == without_name(results[2]));

@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// Notes on the grids that `grid: auto` leaves out: a line for each if there are few, else a line for each reason.
+// Notes on the grids that `model: auto` leaves out: a line for each if there are few, else a line for each reason.
 
 using namespace syncline::test;
 
@@ -12,7 +12,7 @@ namespace {
 std::string notes(int ranks, int batch) {
     const TempDir directory;
     directory.write("grids.yaml", "platform: p100-25g\nworkload: vgg-16\ntraining: {ranks: " + std::to_string(ranks) +
-                                      ", batch: " + std::to_string(batch) + ", parallelism: {grid: auto}}\n");
+                                      ", batch: " + std::to_string(batch) + ", parallelism: {model: auto}}\n");
     const Outcome outcome =
         run_program({.arguments = {"run", "grids.yaml", "--dry-run"}, .directory = directory.path()});
     CAPTURE(outcome.err);

@@ -123,7 +123,7 @@ private:
                       {"{model: 2}", "{model: 3, sharding: optimizer}", "{sharding: gradients}", "{pipeline: 2}",
                        "{pipeline: {stages: 2, micro_batches: 2, schedule: 1f1b}}", "{sharding: parameters}",
                        "{pipeline: {stages: 3, micro_batches: 3, schedule: gpipe}, model: 2}",
-                       "{pipeline: {stages: 2, micro_batches: 2, schedule: interleaved, chunks: 2}}"});
+                       "{pipeline: {stages: 2, micro_batches: 2, schedule: interleaved, virtual_stages: 2}}"});
             sometimes(2, "overlap", {"none", "wait-free"});
         } else {
             sometimes(2, "overlap", {"none", "wait-free", "across-iterations"});

@@ -92,7 +92,7 @@ TEST_CASE("repeat: each grid is simulated as itself with every seed, and the bes
     const TempDir folder;
     folder.write("grids.yaml",
                  "platform: p100-56g\nworkload: vgg-16\n"
-                 "training: {ranks: 4, batch: 64, iterations: 2, jitter: 20 %, parallelism: {grid: auto}}\n");
+                 "training: {ranks: 4, batch: 64, iterations: 2, jitter: 20 %, parallelism: {model: auto}}\n");
     const auto results = [&](std::vector<std::string> options) {
         options.insert(options.begin(), {"run", "grids.yaml", "--format", "json"});
         const Outcome outcome = run_in(folder, std::move(options));

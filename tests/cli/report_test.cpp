@@ -77,7 +77,7 @@ TEST_CASE("run --scaling skips numbers of ranks that a scenario does not work wi
     const TinyFiles files;
     files.write("split.yaml", R"(platform: platform.yaml
 workload: workload.yaml
-training: {ranks: 8, batch_per_rank: 8, parallelism: {grid: {rows: 2, columns: 4}}}
+training: {ranks: 8, batch_per_rank: 8, parallelism: {model: 2, data: 4}}
 )");
     const Outcome outcome = run_in(files, {"run", "split.yaml", "--report", "a.html", "--scaling"});
     CHECK(outcome.err.empty());

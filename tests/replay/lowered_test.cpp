@@ -77,7 +77,7 @@ TEST_CASE("lowered: a run lowers its plan once and builds its graph once, and so
     CHECK(counts({"training.exchange=parameter-server"}, run) == Counts{2, 2});
     // Whether these fit is only known of the lowered form.
     CHECK(counts({"training.parallelism={model: 2}"}, run) == Counts{2, 2});
-    CHECK(counts({"training.parallelism={grid: auto}", "training.batch=64"}, run) == Counts{3 * 2, 3 * 2});
+    CHECK(counts({"training.parallelism={model: auto}", "training.batch=64"}, run) == Counts{3 * 2, 3 * 2});
 }
 
 TEST_CASE("lowered: an explanation lowers no more often, and each change once more", "[memory]") {

@@ -41,7 +41,7 @@ config::Variant world(std::int64_t ranks, const std::string& fabric, const std::
                            "  - {name: layer, kind: "
                         << layer
                         << "}\n"
-                           "  - {name: head, kind: dense, inputs: 1024, outputs: 8000, norm: true, gathered: false}\n"
+                           "  - {name: head, kind: dense, inputs: 1024, outputs: 8000, norm: layer, gathered: false}\n"
                         << fmt::format("training: {{ranks: {}, batch: 16, parallelism: auto, optimizer: adam{}}}\n",
                                        ranks, more);
     const config::Scenario scenario = config::load_scenario(path.string(), {});

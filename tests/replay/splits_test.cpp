@@ -283,7 +283,7 @@ TEST_CASE("images in cells, in stages, after and before other layouts, run in or
             checked(cluster, model, plan, arrange(cluster, model, plan));
             ++runs;
         } catch (const ParallelismError& error) {
-            CHECK((error.key == "domain" || error.key == "layers" || error.key == "grid"));
+            CHECK((error.key == "domain" || error.key == "layers" || error.key == "model"));
         }
     }
     CHECK(runs >= 20);

@@ -72,7 +72,7 @@ TEST_CASE("transport: a message's overheads, query, copies, latency and reductio
             CHECK(ends[1] == about(sent_s + 5e-6 + 1e-6 + copy_s + reduction_s));
         }
     }
-    transport.pointer_cache = true;
+    transport.driver_query_s = 0;
     CHECK(play(cluster, nodes(2), one_message(0)).ends[1] == about(13e-6 + 3e-6 + alpha + 7e-6 + 5e-6));
 }
 

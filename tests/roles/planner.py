@@ -15,7 +15,7 @@ element_size: 2 B
 layers:
   - {{name: embedding, kind: embedding, vocabulary: {VOCABULARY}, width: {WIDTH}, learned_positions: false}}
   - {{name: layer, kind: transformer, repeat: {LAYERS}, width: {WIDTH}, heads: 64, hidden: {HIDDEN}}}
-  - {{name: head, kind: dense, inputs: {WIDTH}, outputs: {VOCABULARY}, norm: true, gathered: false}}
+  - {{name: head, kind: dense, inputs: {WIDTH}, outputs: {VOCABULARY}, norm: layer, gathered: false}}
 """
 PLAN = """
 name: plan

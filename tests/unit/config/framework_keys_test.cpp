@@ -59,8 +59,6 @@ TEST_CASE("every key of a framework is read", "[memory]") {
     CHECK(negotiation("ahead") == Negotiation::ahead);
     CHECK(negotiation("on-ready") == Negotiation::on_ready);
     CHECK(negotiation("none") == Negotiation::none);
-    CHECK(negotiation("true") == Negotiation::on_ready);  // former names
-    CHECK(negotiation("false") == Negotiation::none);
     CHECK(plan_of("schedule: random").schedule == Schedule::random);
     CHECK(plan_of("partition: none").partition_bytes == 0);
 }

@@ -44,8 +44,7 @@ TEST_CASE("keys of attention change its counts as its matrices change", "[memory
     CHECK(parameters("bias: false") == weights + 24);
     CHECK(parameters("norm: rms") == weights + 48 + 12);
     CHECK(parameters("norm: none") == weights + 48);
-    CHECK(parameters("norm: true") == weights + 48 + 24);
-    CHECK(parameters("norm: false") == weights + 48);
+    CHECK(parameters("norm: layer") == weights + 48 + 24);
     // Two heads of keys and values: 4 elements each.
     CHECK(parameters("kv_heads: 2, bias: false, norm: none") == 2 * 144 + 2 * 12 * 4);
     CHECK(parameters("kv_heads: 1, norm: none") == 2 * 144 + 2 * 12 * 2 + 12 + 4 + 12);

@@ -66,8 +66,8 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("without the key, and with the word data, every rank has the whole model", "[memory]") {
-    for (const char* training : {"ranks: 6", "ranks: 6, parallelism: data", "ranks: 6, parallelism: {}",
-                                 "ranks: 6, parallelism: {data: 6}", "ranks: 6, parallelism: {grid: {columns: 6}}"}) {
+    for (const char* training :
+         {"ranks: 6", "ranks: 6, parallelism: data", "ranks: 6, parallelism: {}", "ranks: 6, parallelism: {data: 6}"}) {
         CAPTURE(training);
         const Plan plan = plan_of(training);
         CHECK(plan.parallelism.data_only());
@@ -107,9 +107,7 @@ TEST_CASE("products have the remaining ranks as columns, stated or not", "[memor
                         "{{height: {}, width: 2}}, ",
                         ranks, 6 * columns, stages, height);
                     for (const std::string& grid :
-                         {fmt::format("model: {}", rows), fmt::format("grid: {{rows: {}}}", rows),
-                          fmt::format("model: {}, data: {}", rows, columns),
-                          fmt::format("grid: {{rows: {}, columns: {}}}", rows, columns)}) {
+                         {fmt::format("model: {}", rows), fmt::format("model: {}, data: {}", rows, columns)}) {
                         const std::string text = way + grid + "}";
                         CAPTURE(text);
                         const Plan plan = plan_of(text);
@@ -128,9 +126,10 @@ TEST_CASE("products have the remaining ranks as columns, stated or not", "[memor
 TEST_CASE("every key of a product is read", "[memory]") {
     const Plan plan = plan_of(
         "ranks: 16, batch: 64, optimizer: adam, iterations: 1, parallelism: {model: 2, data: 4, pipeline: {stages: 2, "
-        "micro_batches: 4, schedule: interleaved, chunks: 2, layers: [1, 1, 1, 1]}, activations: {allgather: bruck, "
+        "micro_batches: 4, schedule: interleaved, virtual_stages: 2, layers: [1, 1, 1, 1]}, activations: {allgather: "
+        "bruck, "
         "reduce_scatter: direct, allreduce: rabenseifner, all_to_all: pairwise, uneven_allgather: padded-ring, "
-        "uneven_allreduce: ring}, sharding: gradients, layers: [{first: stem, last: body, grid: {rows: 1, columns: 8}, "
+        "uneven_allreduce: ring}, sharding: gradients, layers: [{first: stem, last: body, model: 1, data: 8, "
         "activations: {allgather: direct}}, {first: head, activations: {allreduce: direct}}]}");
     CHECK(plan.optimizer == Optimizer::adam);
     CHECK(plan.iterations == 1);
@@ -210,7 +209,7 @@ TEST_CASE("an automatic grid is one variant for each factorisation that divides 
         for (const std::int64_t batch : {1, 7, 12, 60}) {
             CAPTURE(ranks, batch);
             const config::Scenario scenario =
-                load(fmt::format("ranks: {}, batch: {}, parallelism: {{grid: auto}}", ranks, batch));
+                load(fmt::format("ranks: {}, batch: {}, parallelism: {{model: auto}}", ranks, batch));
             std::set<std::int64_t> expected;
             std::size_t divisors = 0;
             for (std::int64_t columns = 1; columns <= ranks; ++columns) {
@@ -238,10 +237,10 @@ TEST_CASE("an automatic grid is one variant for each factorisation that divides 
 TEST_CASE("an automatic grid has the same rows in the base and in each variant", "[memory]") {
     const config::Scenario scenario =
         load("ranks: 8, batch: 32",
-             "variants:\n  plain: {}\n  all: {training.parallelism: {grid: auto}}\n"
-             "  head: {training.parallelism: {layers: [{first: head, grid: auto}]}}\n"
-             "  both: {training.parallelism: {grid: auto, layers: [{first: stem, data: 8}, "
-             "{first: head, grid: auto}]}}\n");
+             "variants:\n  plain: {}\n  all: {training.parallelism: {model: auto}}\n"
+             "  head: {training.parallelism: {layers: [{first: head, model: auto}]}}\n"
+             "  both: {training.parallelism: {model: auto, layers: [{first: stem, data: 8}, "
+             "{first: head, model: auto}]}}\n");
     std::vector<std::string> names;
     for (const config::Variant& variant : scenario.variants) {
         names.push_back(variant.name);
@@ -268,13 +267,13 @@ TEST_CASE("an automatic grid has the same rows in the base and in each variant",
 
 TEST_CASE("stages and cells take their ranks before an automatic grid", "[memory]") {
     const config::Scenario scenario =
-        load("ranks: 24, batch: 12, parallelism: {grid: auto, domain: 2, pipeline: {stages: 2, micro_batches: 2}}");
+        load("ranks: 24, batch: 12, parallelism: {model: auto, domain: 2, pipeline: {stages: 2, micro_batches: 2}}");
     // 24 / (2 stages · 2 cells) = 6 = rows · columns, and each column's 12/columns samples are two micro-batches.
     std::vector<std::string> names;
     for (const config::Variant& variant : scenario.variants) names.push_back(variant.name);
     CHECK(names == std::vector<std::string>{"base 1x6", "base 2x3", "base 3x2", "base 6x1"});
     const config::Scenario odd =
-        load("ranks: 24, batch: 18, parallelism: {grid: auto, domain: 2, pipeline: {stages: 2, micro_batches: 2}}");
+        load("ranks: 24, batch: 18, parallelism: {model: auto, domain: 2, pipeline: {stages: 2, micro_batches: 2}}");
     names.clear();
     for (const config::Variant& variant : odd.variants) names.push_back(variant.name);
     CHECK(names == std::vector<std::string>{"base 2x3", "base 6x1"});
@@ -282,7 +281,7 @@ TEST_CASE("stages and cells take their ranks before an automatic grid", "[memory
     CHECK(odd.left_out[0] == "base 1x6: the 3 samples of a replica cannot be divided into 2 micro-batches");
 }
 
-TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one applies", "[memory]") {
+TEST_CASE("of batch and batch_per_rank, and of model: auto and data, the later one applies", "[memory]") {
     const std::string base = "ranks: 8, batch: 64, parallelism: {model: 2, data: 4}";
     const auto plan = [&](const std::string& variant, const std::vector<std::string>& assignments = {}) {
         return load(base, "variants: {a: {training: {" + variant + "}}}\n", assignments).variants.front().plan;
@@ -290,11 +289,11 @@ TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one app
     CHECK(plan("").batch_per_rank == 16);
     CHECK(plan("batch_per_rank: 5").batch_per_rank == 5);
     CHECK(plan("batch_per_rank: 5", {"training.batch=32"}).batch_per_rank == 8);
-    CHECK(plan("parallelism: {grid: {rows: 8}}").parallelism.layout.rows == 8);
-    CHECK(plan("parallelism: {grid: {rows: 8}}", {"training.parallelism.model=4", "training.parallelism.data=2"})
+    CHECK(plan("parallelism: {model: auto}", {"training.parallelism.data=8"}).parallelism.layout.rows == 1);
+    CHECK(plan("parallelism: {model: auto}", {"training.parallelism.model=4", "training.parallelism.data=2"})
               .parallelism.layout.rows == 4);
     CHECK(plan("parallelism: model").parallelism.layout.rows == 8);
-    CHECK(load(base, "", {"training.parallelism.grid=auto"}).variants.size() == 4);
+    CHECK(load(base, "", {"training.parallelism.model=auto"}).variants.size() == 4);
 }
 
 TEST_CASE("the size of a micro-batch determines their number, from the batch of a replica", "[memory]") {
@@ -318,7 +317,7 @@ TEST_CASE("the size of a micro-batch determines their number, from the batch of 
 TEST_CASE("with an open grid each choice has its own number of micro-batches", "[memory]") {
     // 1×4, 2×2 and 4×1: 6, 12 and 24 samples for a replica.
     const config::Scenario scenario =
-        load("ranks: 4, batch: 24, parallelism: {grid: auto, pipeline: {micro_batch_size: 3}}");
+        load("ranks: 4, batch: 24, parallelism: {model: auto, pipeline: {micro_batch_size: 3}}");
     REQUIRE(scenario.variants.size() == 3);
     for (const config::Variant& variant : scenario.variants) {
         CHECK(variant.plan.parallelism.pipeline.micro_batches == variant.plan.batch_per_rank / 3);
@@ -375,7 +374,7 @@ TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word", "[memory]"
         CHECK(pipeline("schedule: 1f1b" + automatic).blocks());
         CHECK_FALSE(pipeline("schedule: gpipe" + automatic).blocks());
         CHECK_FALSE(pipeline("schedule: zb-h1" + automatic).blocks());
-        CHECK_FALSE(pipeline("schedule: interleaved, chunks: 2" + automatic).blocks());
+        CHECK_FALSE(pipeline("schedule: interleaved, virtual_stages: 2" + automatic).blocks());
     }
     for (const std::string schedule : {"1f1b", "gpipe", "zb-h1"}) {
         CHECK(pipeline("transfers: blocking, schedule: " + schedule).blocks());
@@ -385,7 +384,7 @@ TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word", "[memory]"
     CHECK_FALSE(pipeline("scatter_gather: false").scatter_gather);
 }
 
-TEST_CASE("virtual stages are another name of chunks", "[memory]") {
+TEST_CASE("virtual stages are the parts of the model on each stage", "[memory]") {
     const Plan plan = plan_of(
         "ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 4, virtual_stages: 2, schedule: interleaved}}");
     CHECK(plan.parallelism.pipeline.chunks == 2);
@@ -398,7 +397,7 @@ TEST_CASE("gradients' algorithms must fit the ranks that share weights", "[memor
     REQUIRE(errors.size() == 1);
     CHECK(contains(errors[0].message, "all-reduce of gradients among 2 ranks"));
     // Automatic grids keep the algorithms that fit: four replicas, or a single one, which exchanges nothing.
-    const config::Scenario scenario = load("ranks: 8, batch: 8, parallelism: {grid: auto}, " + overlay);
+    const config::Scenario scenario = load("ranks: 8, batch: 8, parallelism: {model: auto}, " + overlay);
     REQUIRE(scenario.variants.size() == 2);
     CHECK(scenario.variants[0].name == "base 2x4");
     CHECK(scenario.variants[1].name == "base 8x1");

@@ -103,7 +103,7 @@ TEST_CASE("network models have SimGrid's names", "[memory]") {
     CHECK_THROWS_AS(written(small + "network: {model: LV09}\n"), ConfigError);
 }
 
-TEST_CASE("routes have a policy, and `spread` is its former name", "[memory]") {
+TEST_CASE("routes have a policy", "[memory]") {
     using Policy = Routing::Policy;
     const auto policy = [](const std::string& routing, const std::string& fabric = "ring") {
         return written("nodes: 16\ndevice: {flops: 1 Tflops, memory_bandwidth: 300 GBps}\nfabric: {topology: " +
@@ -120,12 +120,9 @@ TEST_CASE("routes have a policy, and `spread` is its former name", "[memory]") {
         CHECK(of("routing: {policy: ecmp}\n", fabric) == Policy::ecmp);
         CHECK(of("routing: {policy: first}\n", fabric) == Policy::first);
         CHECK(of("routing: {policy: adaptive-at-start}\n", fabric) == Policy::adaptive_at_start);
-        CHECK(of("routing: {spread: true}\n", fabric) == Policy::ecmp);
-        CHECK(of("routing: {spread: false}\n", fabric) == Policy::first);
     }
-    for (const char* refused :
-         {"routing: {policy: ecmp, spread: true}\n", "routing: {policy: d-mod-k}\n", "routing: {policy: shortest}\n",
-          "routing: {policy: adaptive-at-start}\nnetwork: {model: LV08}\n"}) {
+    for (const char* refused : {"routing: {policy: d-mod-k}\n", "routing: {policy: shortest}\n",
+                                "routing: {policy: adaptive-at-start}\nnetwork: {model: LV08}\n"}) {
         CAPTURE(refused);
         CHECK_THROWS_AS(policy(refused), ConfigError);
     }

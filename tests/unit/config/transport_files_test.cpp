@@ -45,7 +45,6 @@ TEST_CASE("a transport's keys are read", "[memory]") {
         "host_bandwidth: 20 Gbps\n"
         "staging: {each: message, rate: 12 GBps, latency: 7 us}\n"
         "driver_query: 300 ns\n"
-        "pointer_cache: true\n"
         "reduction: {where: host, rate: 5 GBps, launch: 4 us}\n"
         "launch: 9 us\n"
         "window: 3\n");
@@ -57,8 +56,6 @@ TEST_CASE("a transport's keys are read", "[memory]") {
     CHECK(transport.host_Bps == Approx(2.5e9));
     CHECK(transport.staging == Staging{Staging::Unit::message, 12e9, 7e-6});
     CHECK(transport.driver_query_s == Approx(300e-9));
-    CHECK(transport.pointer_cache);
-    CHECK(transport.query_s() == 0);
     CHECK(transport.reduction == Reduction{Reduction::Where::host, 5e9, 4e-6});
     CHECK(transport.launch_s == Approx(9e-6));
     CHECK(transport.window == 3);
@@ -73,7 +70,7 @@ TEST_CASE("'none' and 'unlimited' mean the same as an absent key", "[memory]") {
     CHECK(
         is_plain(read_transport("name: nothing\nlatency: none\nsend_overhead: none\nbandwidth: unlimited\n"
                                 "host_bandwidth: unlimited\nstaging: none\nlaunch: none\ndriver_query: none\n")));
-    CHECK(read_transport("driver_query: 300 ns\n").query_s() == Approx(300e-9));
+    CHECK(read_transport("driver_query: 300 ns\n").driver_query_s == Approx(300e-9));
 }
 
 TEST_CASE("a platform's transport is a file or its keys, and an option of an exchange alone", "[memory]") {

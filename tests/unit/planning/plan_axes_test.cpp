@@ -32,7 +32,7 @@ TEST_CASE("plan axes: the choices of two ranks, counted by hand", "[memory]") {
     CHECK(texts.back() == "{model: 2, data: 1, pipeline: {micro_batches: 4}, sequence: true}");
     const auto listed = [&](const std::string& text) { return std::ranges::count(texts, text); };
     CHECK(texts[20] == "{data: 1, context: 2}");
-    CHECK(listed("{data: 1, pipeline: {stages: 2, micro_batches: 2, schedule: interleaved, chunks: 2}}") == 1);
+    CHECK(listed("{data: 1, pipeline: {stages: 2, micro_batches: 2, schedule: interleaved, virtual_stages: 2}}") == 1);
     CHECK(listed("{data: 1, pipeline: {stages: 2, micro_batches: 4, schedule: zb-h1}}") == 1);
 }
 

@@ -198,12 +198,11 @@ TEST_CASE("a sweep is one point for each size", "[memory]") {
 TEST_CASE("an open grid is one point for each choice that fits", "[memory]") {
     const auto seen = points(study("base:\n  platform: " + p100 + "\n  workload: " + root +
                                    "/workloads/alexnet-tf.yaml\n"
-                                   "  training: {ranks: 8, batch: 64, parallelism: {grid: auto}}\n"));
+                                   "  training: {ranks: 8, batch: 64, parallelism: {model: auto}}\n"));
     REQUIRE(seen.size() == 4);
-    const char* grids[] = {"1x8", "2x4", "4x2", "8x1"};
     for (std::size_t i = 0; i < 4; ++i) {
         CHECK(seen[i].misfit.empty());
-        CHECK(seen[i].settings == fmt::format("training.parallelism.grid={}", grids[i]));
+        CHECK(seen[i].settings == fmt::format("training.parallelism.model={}", 1 << i));
         const config::Variant variant = config::load_resolved(seen[i].text, "resolved", {});
         CHECK(variant.plan.parallelism.layout.rows == 1 << i);
         CHECK(variant.plan.replicas() == 8 >> i);

@@ -74,7 +74,7 @@ bool knows(const json& schema, const std::string& path) {
 
 void check_keys(const Complaints& complaints, const char* section) {
     static const json schema = json::parse(config::schema_of("scenario"));
-    REQUIRE(knows(schema["properties"]["training"], "parallelism.layers.1.grid.rows"));
+    REQUIRE(knows(schema["properties"]["training"], "parallelism.layers.1.model"));
     REQUIRE_FALSE(knows(schema["properties"]["training"], "parallelism.layers.1.rows"));
     for (const Complaint& complaint : complaints) {
         CAPTURE(section, complaint.key, complaint.otherwise, complaint.message);
@@ -181,9 +181,9 @@ const std::vector<Mistake>& mistakes() {
              t.plan.parallelism.pipeline.stages = 2;
              t.plan.parallelism.pipeline.layers = {2, 3};
          }},
-        {"parallelism.pipeline.chunks", "2 chunks on a stage need an interleaved",
+        {"parallelism.pipeline.virtual_stages", "2 virtual stages need an interleaved",
          [](Training& t) { t.plan.parallelism.pipeline.chunks = 2; }},
-        {"parallelism.pipeline.schedule", "needs several chunks",
+        {"parallelism.pipeline.schedule", "needs several virtual stages",
          [](Training& t) { t.plan.parallelism.pipeline.schedule = PipelineSchedule::interleaved; }},
         {"parallelism.model", "8 ranks cannot be divided into 3 rows",
          [](Training& t) { t.plan.parallelism.layout.rows = 3; }},
@@ -205,8 +205,8 @@ const std::vector<Mistake>& mistakes() {
          }},
         {"parallelism.layers.0.model", "8 ranks cannot be divided into 3 rows",
          [](Training& t) { t.plan.parallelism.ranges = {rows_of("head", "head", 3)}; }},
-        {"parallelism.grid", "there is no 'batch'", [](Training& t) { t.open.grid.automatic = true; }},
-        {"parallelism.grid", "none of 4 grids fits",
+        {"parallelism.model", "there is no 'batch'", [](Training& t) { t.open.grid.automatic = true; }},
+        {"parallelism.model", "none of 4 grids fits",
          [](Training& t) {
              t.open.grid.automatic = true;
              t.open.batch = 7;
@@ -315,7 +315,7 @@ TEST_CASE("an error that all grids have in common is reported itself, different 
     training.plan.parallelism.pipeline.micro_batches = 4;
     complaints = complaints_of(training);
     REQUIRE(complaints.size() == 1);
-    CHECK(complaints[0].key == "parallelism.grid");
+    CHECK(complaints[0].key == "parallelism.model");
     for (const char* grid : {"1x8: ", "; 2x4: ", "; 4x2: ", "; 8x1: the 7 samples"}) {
         CAPTURE(grid, complaints[0].hint);
         CHECK(complaints[0].hint.find(grid) != std::string::npos);
