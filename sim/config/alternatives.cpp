@@ -8,12 +8,24 @@ bool Alternative::applies_to(std::size_t number) const {
     return series.empty() || std::find(series.begin(), series.end(), number) != series.end();
 }
 
-void describe(Fields& fields, Alternative& alternative) {
+namespace {
+
+/// Describes the keys that all alternatives have, of which `unless` can take the place of the changes.
+void describe(Fields& fields, Alternative& alternative, const char* unless) {
     fields.text({"name", "Name in the output.", true}, alternative.name);
     fields.text({"why", "Reason, in words: what the source leaves open, or what is switched off.", true},
                 alternative.why);
-    fields.section({"set", "Changes to every row: keys, or paths of keys, with their values; `~` removes one.", true},
+    fields.section({.name = "set",
+                    .doc = "Changes to every row: keys, or paths of keys, with their values; `~` removes one.",
+                    .required = unless == nullptr,
+                    .unless = unless},
                    [](Fields&) {});
+}
+
+}  // namespace
+
+void describe(Fields& fields, Alternative& alternative) {
+    describe(fields, alternative, nullptr);
 }
 
 void describe(Fields& fields, AblationFile& file) {
@@ -24,7 +36,12 @@ void describe(Fields& fields, AblationFile& file) {
                 [&](Fields& item) {
                     Alternative& mechanism = file.mechanisms.emplace_back();
                     mechanism.over_rows = true;
-                    describe(item, mechanism);
+                    describe(item, mechanism, "free_layers");
+                    std::vector<std::string> names;  // the list is read with the changes
+                    item.texts({"free_layers",
+                                "Names of layers whose computation takes no time, to see what the others take: "
+                                "`[embedding, head]`. Their exchanges and memory remain."},
+                               names);
                 });
 }
 

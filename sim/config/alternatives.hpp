@@ -16,6 +16,7 @@ struct Alternative {
     std::string name;
     std::string why;
     Node changes = {};                     ///< of every row's scenario; paths are split
+    Node free_layers = {};                 ///< list of the names of layers whose computation takes no time, or a null
     std::vector<std::size_t> series = {};  ///< whose rows they change; empty: all
     bool over_rows = false;                ///< they replace values that rows give, too
     Location at = {};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/config/assembly.hpp"
+#include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/yaml_text.hpp"
 
@@ -89,12 +90,15 @@ Variant load_resolved(const std::string& text, const std::string& name, const In
                       Resolved* again) {
     Assembly assembly;
     Node document = assembly.library.parse(name, text, "");
+    const Node free_layers = take(document, free_layers_key);
     std::string unnamed;
     GridChoices choices;
-    Variant variant = read_variant(assembly, document, "base", unnamed, choices, inspect, seed);
+    Variant variant = read_variant(assembly, document, "base", unnamed, choices, inspect, seed, free_layers);
     refuse_open(assembly, document, variant);
-    if (again != nullptr && !assembly.other_files().empty())
+    if (again != nullptr && !assembly.other_files().empty()) {
+        if (!free_layers.items.empty()) document.entries.push_back({free_layers_key, free_layers.mark, free_layers});
         *again = resolve(std::move(document), assembly.other_files());
+    }
     assembly.finish();
     return variant;
 }

@@ -17,7 +17,7 @@ namespace syncline::config {
 
 /// One key of the scenario's top level. Points of a study share most of them.
 struct ResolvedSection {
-    std::string key;              ///< `platform`, `workload`, `training`, `collective`
+    std::string key;              ///< `platform`, `workload`, `training`, `collective`; `free_layers` of an ablation
     std::string text;             ///< YAML, the key included, ended by a newline
     std::string identity = text;  ///< the same without the names of files
 };
@@ -30,9 +30,13 @@ struct Resolved {
     std::string text() const;
 };
 
+/// The key of a resolved document that has an ablation's `free_layers`.
+inline constexpr const char* free_layers_key = "free_layers";
+
 struct OtherFile;
 
-/// Resolves a variant's assembled document. `files` are the files that it names and that are not YAML.
+/// Resolves a variant's assembled document, which may have the key `free_layers` of an ablation beside those of a
+/// scenario. `files` are the files that it names and that are not YAML.
 Resolved resolve(Node document, const std::vector<OtherFile>& files);
 
 /// Reads such a document; errors show `name`. `seed` determines everything random. `again`, if given, gets the document

@@ -213,10 +213,6 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                    "PyTorch (`separate`), or a part of the product that computes them (`fused`), as with Megatron-LM's "
                    "`gradient_accumulation_fusion`. It has no effect with other compute models than `tables`."},
                   plan.accumulation, {{"separate", Accumulation::separate}, {"fused", Accumulation::fused}});
-    fields.texts({"free_layers",
-                  "Names of layers whose computation takes no time, to see what the others take: `[embedding, head]`. "
-                  "Their exchanges and memory remain."},
-                 plan.free_layers);
     fields.one_of({"launches",
                    "Launches of kernels: one by one by the host, as in eager PyTorch (`eager`), so that a layer's pass "
                    "takes at least the device's `kernels.host_launch` for each kernel; the same, but the host waits "

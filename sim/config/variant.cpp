@@ -80,10 +80,11 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
 }
 
 Variant read_variant(Assembly& assembly, const Node& document, const std::string& name, std::string& scenario_name,
-                     GridChoices& choices, const Inspect& inspect, std::uint64_t seed) {
+                     GridChoices& choices, const Inspect& inspect, std::uint64_t seed, const Node& free_layers) {
     Variant variant;
     variant.name = name;
     variant.plan.set_seed(seed);
+    for (const Node& layer : free_layers.items) variant.plan.free_layers.push_back(layer.scalar);
     variant.training = place_of(document, "training");
     assembly.read(document, "scenario",
                   [&](Fields& fields) { describe_variant(fields, scenario_name, variant, choices, inspect); });

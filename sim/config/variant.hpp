@@ -12,9 +12,11 @@ namespace syncline::config {
 void describe_variant(Fields& fields, std::string& name, Variant& variant, GridChoices& choices,
                       const Inspect& inspect);
 
-/// Reads such a document. Reports errors to `assembly`. `seed` determines everything random.
+/// Reads such a document. Reports errors to `assembly`. `seed` determines everything random. `free_layers` is what an
+/// ablation's mechanism says, a list of names or a null: no key of a document does.
 Variant read_variant(Assembly& assembly, const Node& document, const std::string& name, std::string& scenario_name,
-                     GridChoices& choices, const Inspect& inspect, std::uint64_t seed = 1);
+                     GridChoices& choices, const Inspect& inspect, std::uint64_t seed = 1,
+                     const Node& free_layers = {});
 
 /// Reports a variant of this document whose plan only a search can complete (`parallelism: auto`).
 void refuse_open(Assembly& assembly, const Node& document, const Variant& variant);

@@ -32,6 +32,8 @@ constexpr FormerName former_names[] = {
     {"pipeline", "chunks", "", "called 'virtual_stages'", "write `virtual_stages: {}`"},
     {"parallelism", "grid", "", "called 'model' and 'data'", rows_and_columns},
     {"layers", "grid", "", "called 'model' and 'data'", rows_and_columns},
+    {"training", "free_layers", "", "a key of an ablation's mechanism",
+     "write it beside the `name` of a mechanism, in a file for `syncline validate --ablate`"},
     {"routing", "spread", "", "called 'policy'", policies},
     {"fusion", "negotiation", "true", "called 'negotiation: on-ready'", "write `negotiation: on-ready`"},
     {"fusion", "negotiation", "false", "called 'negotiation: none'", "write `negotiation: none`"},

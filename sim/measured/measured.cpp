@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/resolved.hpp"
@@ -177,6 +178,16 @@ void MeasuredScenario::Parts::require_closed(const MeasuredRow& row, const Varia
                         "add training.parallelism.model to `over` or `set`");
 }
 
+void MeasuredScenario::Parts::require_layers(const Model& model, const Node& names) {
+    std::vector<std::string> known;
+    for (const Layer& layer : model.layers) known.push_back(layer.name);
+    for (const Node& one : names.items)
+        if (!known.empty() && std::find(known.begin(), known.end(), one.scalar) == known.end())
+            assembly.report(one.mark, fmt::format("workload '{}' has no layer '{}'", model.name, one.scalar),
+                            did_you_mean(one.scalar, known,
+                                         fmt::format("its layers go from '{}' to '{}'", known.front(), known.back())));
+}
+
 MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const MeasuredRow& row,
                                                                     const std::vector<std::optional<double>>& values,
                                                                     const Alternative* alternative) {
@@ -199,9 +210,12 @@ MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const Measur
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] && measurements.parameters[i].applies_to(row.series)) apply(document, i, *values[i]);
     for (const Node& changes : last) merge_in(changes);
+    const Node free_layers = changed ? alternative->free_layers : Node();
     std::string unnamed;
     GridChoices grids;
-    const Variant read = read_variant(assembly, document, series.variant, unnamed, grids, inspect);
+    const Variant read = read_variant(assembly, document, series.variant, unnamed, grids, inspect, 1, free_layers);
+    require_layers(read.model, free_layers);
+    if (!free_layers.items.empty()) document.entries.push_back({free_layers_key, free_layers.mark, free_layers});
     require_closed(row, read, grids);
     refuse_open(assembly, document, read);
     const std::vector<OtherFile> files = assembly.other_files();

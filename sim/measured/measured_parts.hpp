@@ -60,6 +60,7 @@ struct MeasuredScenario::Parts {
     };
     Document document(const MeasuredRow& row, const std::vector<std::optional<double>>& values,
                       const Alternative* alternative = nullptr);
+    void require_layers(const Model& model, const Node& names);
     void require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids);
 };
 

@@ -24,9 +24,11 @@ void read_changes(Assembly& assembly, std::vector<Alternative>& alternatives, co
         Alternative& one = alternatives[i];
         const Node& node = list.items[i];
         one.at = locate(node.mark);
-        one.changes = *node.find("set");
-        if (one.changes.entries.empty())
-            assembly.report(one.changes.mark, "'set' changes nothing", "write at least one key with its value");
+        if (const Node* layers = node.find("free_layers")) one.free_layers = *layers;
+        const Node* set = node.find("set");
+        one.changes = set ? *set : mapping_at(node.mark);
+        if (set && set->entries.empty())
+            assembly.report(set->mark, "'set' changes nothing", "write at least one key with its value");
         assembly.attempt([&] { split_paths(one.changes); });
         const auto before = alternatives.begin() + static_cast<std::ptrdiff_t>(i);
         if (std::any_of(alternatives.begin(), before, [&](const Alternative& other) { return other.name == one.name; }))

@@ -28,7 +28,6 @@ void judge_names(const Model& model, const Plan& plan, Complaints& complaints) {
         }
         return found - names.begin();
     };
-    for (const std::string& name : plan.free_layers) find("free_layers", name);
     std::vector<std::size_t> item_of(names.size(), 0);  // counted from 1; 0: in none
     for (std::size_t i = 0; i < parallelism.ranges.size(); ++i) {
         const LayerRange& range = parallelism.ranges[i];
