@@ -7,6 +7,7 @@
 #include "sim/config/framework.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/schema.hpp"
+#include "sim/document/shared_schema.hpp"
 #include "sim/study/study_file.hpp"
 
 namespace syncline::config {
@@ -24,7 +25,7 @@ std::string schema_for(const std::string& kind) {
 /// Returns the schema of a key; the schema of its kind of file is made on first use.
 const nlohmann::json& property(const std::string& kind, const std::string& key) {
     static std::map<std::string, nlohmann::json> schemas;
-    if (!schemas.contains(kind)) schemas[kind] = nlohmann::json::parse(schema_of(kind));
+    if (!schemas.contains(kind)) schemas[kind] = expanded(nlohmann::json::parse(schema_of(kind)));
     const nlohmann::json* node = &schemas[kind];
     for (const PathPart& part : parse_path(key).parts) {
         if (node->contains("anyOf")) node = &node->at("anyOf").front();
