@@ -105,7 +105,7 @@ std::vector<PlannedStudy> read_studies(const std::vector<std::string>& paths,
         std::error_code unknown;  // reading it as a file then reports the error
         // The directory of a study's results may have the study's name.
         if (!fs::is_directory(path, unknown) || fs::exists(fs::path(path) / "results.db", unknown)) {
-            files.push_back(config::find_argument(path, {"study", "scenario"}));
+            files.push_back(config::find_argument(path, {"study", "scenario", "measured"}));
             continue;
         }
         const std::vector<std::string> found = studies_in(path);

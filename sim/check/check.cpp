@@ -99,8 +99,9 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
     }
     if (is_scenario(node)) {
         load_scenario(path, {}, inspect);
-        if (is_measured(path)) MeasuredScenario({.scenario = path}, inspect);
-        return "scenario";
+        if (!is_measured(path)) return "scenario";
+        const MeasuredScenario measured({.scenario = path}, inspect);
+        return "measured";
     }
     if (node.find("mechanisms")) {
         const Mechanisms mechanisms(path);

@@ -16,7 +16,7 @@ bool is_study_or_scenario(const std::string& path);
 std::string check_file(const std::string& path, const Inspect& inspect = {});
 
 /// Returns the kinds of file: "scenario", "platform", "device", "transport", "workload", "topology",
-/// "selection", "study", "ablation", "framework".
+/// "selection", "study", "measured", "ablation", "framework".
 const std::vector<std::string>& file_kinds();
 
 /// Returns the JSON Schema of a kind of file.

@@ -5,8 +5,10 @@
 #include "sim/check/check.hpp"
 #include "sim/config/alternatives.hpp"
 #include "sim/config/framework.hpp"
+#include "sim/config/measured_keys.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/schema.hpp"
+#include "sim/document/shared_schema.hpp"
 #include "sim/study/study_file.hpp"
 
 namespace syncline::config {
@@ -24,7 +26,7 @@ std::string schema_for(const std::string& kind) {
 /// Returns the schema of a key; the schema of its kind of file is made on first use.
 const nlohmann::json& property(const std::string& kind, const std::string& key) {
     static std::map<std::string, nlohmann::json> schemas;
-    if (!schemas.contains(kind)) schemas[kind] = nlohmann::json::parse(schema_of(kind));
+    if (!schemas.contains(kind)) schemas[kind] = expanded(nlohmann::json::parse(schema_of(kind)));
     const nlohmann::json* node = &schemas[kind];
     for (const PathPart& part : parse_path(key).parts) {
         if (node->contains("anyOf")) node = &node->at("anyOf").front();
@@ -36,8 +38,9 @@ const nlohmann::json& property(const std::string& kind, const std::string& key) 
 }  // namespace
 
 const std::vector<std::string>& file_kinds() {
-    static const std::vector<std::string> kinds{"scenario", "platform",  "device", "transport", "workload",
-                                                "topology", "selection", "study",  "ablation",  "framework"};
+    static const std::vector<std::string> kinds{"scenario", "platform", "device",    "transport",
+                                                "workload", "topology", "selection", "study",
+                                                "measured", "ablation", "framework"};
     return kinds;
 }
 
@@ -50,6 +53,7 @@ std::string schema_of(const std::string& kind) {
     if (kind == "topology") return schema_for<TopologySpec>(kind);
     if (kind == "selection") return schema_for<Selection>(kind);
     if (kind == "study") return schema_for<StudyFile>(kind);
+    if (kind == "measured") return schema_for<MeasuredFile>(kind);
     if (kind == "framework") return schema_for<FrameworkFile>(kind);
     if (kind == "ablation") return schema_for<AblationFile>(kind);
     throw std::logic_error("no kind of file '" + kind + "'");

@@ -60,7 +60,8 @@ void add_calibrate(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
         "calibrate", "Estimate unknown cluster parameters, such as a bandwidth, from measurements");
     const auto options = std::make_shared<CalibrateArguments>();
-    verb->add_option("SCENARIO", options->files.scenario, "Scenario file, or the name of one in scenarios/ (m4-tcp)")
+    verb->add_option("SCENARIO", options->files.scenario,
+                     "Scenario file, or the name of one in scenarios/published/ or scenarios/ (m4-tcp)")
         ->required();
     verb->add_option(
             "--measured", options->files.measured,
@@ -80,7 +81,7 @@ void add_calibrate(CLI::App& program, Action& action) {
     add_wide(*verb, options->tables);
     verb->callback([options, &action] {
         action = [options] {
-            options->files.scenario = config::find_argument(options->files.scenario, {"scenario"});
+            options->files.scenario = config::find_argument(options->files.scenario, {"measured", "scenario"});
             calibrate_verb(*options);
         };
     });

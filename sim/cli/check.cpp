@@ -23,13 +23,13 @@ void check(const std::vector<std::string>& files) {
         try {
             const std::string file = config::find_argument(argument, config::file_kinds());
             const std::string kind = config::check_file(file, inspect);
-            if (kind == "scenario") {
+            if (kind == "scenario" || kind == "measured") {
                 const config::Scenario scenario = config::load_scenario(file, {}, inspect);
                 require_fields(scenario.expectations, scenario.variants.front().collective.has_value());
-                if (config::is_measured(file))
-                    validation::require_fields(config::MeasuredScenario({.scenario = file}, inspect));
             }
-            write_stdout(fmt::format("{}: a correct {}\n", file, kind));
+            if (kind == "measured") validation::require_fields(config::MeasuredScenario({.scenario = file}, inspect));
+            write_stdout(
+                fmt::format("{}: a correct {}\n", file, kind == "measured" ? "scenario with measurements" : kind));
         } catch (const ConfigError& error) {
             errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
         }

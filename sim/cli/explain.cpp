@@ -106,7 +106,8 @@ void add_explain(CLI::App& program, Action& action) {
         "Recording messages disables folding. Above 8 million messages only tasks are recorded, and messages may be "
         "folded.");
     const auto options = std::make_shared<ExplainArguments>();
-    verb->add_option("SCENARIO", options->scenario, "Scenario file, or the name of one in scenarios/ (zhang-2021)")
+    verb->add_option("SCENARIO", options->scenario,
+                     "Scenario file, or the name of one in scenarios/ or scenarios/published/ (zhang-2021)")
         ->required();
     verb->add_option("--set", options->assignments, "Set a key of every variant; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
@@ -139,7 +140,7 @@ void add_explain(CLI::App& program, Action& action) {
     add_trace_options(*verb, options->trace);
     verb->callback([options, &action] {
         action = [options] {
-            options->scenario = config::find_argument(options->scenario, {"scenario"});
+            options->scenario = config::find_argument(options->scenario, {"scenario", "measured"});
             explain_verb(*options);
         };
     });

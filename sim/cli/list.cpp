@@ -28,8 +28,9 @@ struct Named {
 /// Lists by their names: the kind of file in each.
 const std::vector<std::pair<std::string, std::string>>& file_lists() {
     static const std::vector<std::pair<std::string, std::string>> lists{
-        {"platforms", "platform"}, {"workloads", "workload"},   {"topologies", "topology"}, {"scenarios", "scenario"},
-        {"studies", "study"},      {"transports", "transport"}, {"devices", "device"},      {"selections", "selection"},
+        {"platforms", "platform"}, {"workloads", "workload"},   {"topologies", "topology"},
+        {"scenarios", "scenario"}, {"studies", "study"},        {"transports", "transport"},
+        {"devices", "device"},     {"selections", "selection"}, {"published", "measured"},
         {"ablations", "ablation"}, {"frameworks", "framework"},
     };
     return lists;

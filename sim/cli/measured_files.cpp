@@ -59,7 +59,7 @@ public:
             if (fs::is_directory(path, error))
                 attempt([&] { load_directory(path); });
             else
-                attempt([&] { load(config::find_argument(path, {"scenario"})); });
+                attempt([&] { load(config::find_argument(path, {"measured", "scenario"})); });
         }
         if (!errors_.empty()) throw ConfigError(std::move(errors_));
         return std::move(scenarios_);

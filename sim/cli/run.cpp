@@ -232,7 +232,8 @@ void add_run(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
         "run", "Simulate a training iteration, or a collective operation, of each variant of a scenario");
     const auto options = std::make_shared<RunOptions>();
-    verb->add_option("SCENARIO", options->scenario, "Scenario file, or the name of one in scenarios/ (zhang-2021)")
+    verb->add_option("SCENARIO", options->scenario,
+                     "Scenario file, or the name of one in scenarios/ or scenarios/published/ (zhang-2021)")
         ->required();
     verb->add_option("--set", options->assignments,
                      "Set a key of every variant: training.ranks=64, platform.fabric.bandwidth='100 Gbps'; later "
@@ -279,7 +280,7 @@ void add_run(CLI::App& program, Action& action) {
         "Print to standard error when each step ends, in seconds since the program's start, and its duration");
     verb->callback([options, &action] {
         action = [options] {
-            options->scenario = config::find_argument(options->scenario, {"scenario"});
+            options->scenario = config::find_argument(options->scenario, {"scenario", "measured"});
             run(*options);
             if (options->timing) say_timing("results written");
         };

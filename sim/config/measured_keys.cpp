@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/config/files.hpp"
 #include "sim/document/key_path.hpp"
 
 namespace syncline::config {
@@ -164,10 +165,16 @@ void describe(Fields& fields, MeasuredTable& table) {
                       "remove it, or 'variant'");
 }
 
-void describe_measured(Fields& fields, MeasuredKeys& keys) {
+void describe(Fields& fields, MeasuredFile&) {
+    Scenario scenario;
+    describe(fields, scenario);
     fields.section(
-        {"measured", "Published measurements of this scenario; `syncline validate` compares predictions with them."},
-        [&](Fields& inner) { describe(inner, keys); });
+        {"measured", "Published measurements of this scenario; `syncline validate` compares predictions with them.",
+         true},
+        [](Fields& inner) {
+            MeasuredKeys keys;
+            describe(inner, keys);
+        });
 }
 
 bool MeasuredParameter::applies_to(std::size_t number) const {

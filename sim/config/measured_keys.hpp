@@ -8,7 +8,7 @@
 #include "sim/config/alternatives.hpp"
 #include "sim/document/fields.hpp"
 
-/// The key `measured` of a scenario: see sim/measured/measured.hpp.
+/// The key `measured` of a file of that kind: see sim/measured/measured.hpp.
 namespace syncline::config {
 
 /// The setting of a row whose cell in a table is empty: the key stays as it is.
@@ -101,7 +101,10 @@ void describe(Fields& fields, MeasuredTable& table);
 /// Describes the content of the key.
 void describe(Fields& fields, MeasuredKeys& keys);
 
-/// Describes the key itself, for the table of a scenario.
-void describe_measured(Fields& fields, MeasuredKeys& keys);
+/// A file of the kind `measured`: the keys of a scenario, and beside them the key `measured`.
+struct MeasuredFile {};
+
+/// Describes the file, for its schema. Reading takes the key out of the document first (scenario_file.hpp).
+void describe(Fields& fields, MeasuredFile& file);
 
 }  // namespace syncline::config

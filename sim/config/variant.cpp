@@ -10,7 +10,6 @@
 #include "sim/base/did_you_mean.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/expect.hpp"
-#include "sim/config/measured_keys.hpp"
 
 namespace syncline::config {
 
@@ -66,8 +65,6 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                  [](const std::string&, Fields&) {});
     std::vector<Expectation> expectations;
     describe_expectations(fields, expectations);
-    MeasuredKeys measured;
-    describe_measured(fields, measured);
     fields.section({"platform", "Cluster: its keys, its file, or the name of one in platforms/.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
     fields.section(

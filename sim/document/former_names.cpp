@@ -53,23 +53,24 @@ const FormerName* find(std::string_view mapping, const Entry& entry) {
     return found == std::end(former_names) ? nullptr : found;
 }
 
-void collect(const Node& node, std::string_view mapping, std::vector<Diagnostic>& errors) {
-    for (const Entry& entry : node.entries) {
-        if (const FormerName* name = find(mapping, entry)) {
-            const std::string written = name->value.empty() ? entry.key : entry.key + ": " + entry.value.scalar;
-            errors.push_back({locate(entry.mark), fmt::format("'{}' is now {}", written, name->now),
-                              fmt::format(fmt::runtime(name->write), entry.value.scalar)});
-        }
-        collect(entry.value, entry.key, errors);
-    }
-    for (const Node& item : node.items) collect(item, mapping, errors);
+void take_out(Node& node, std::string_view mapping, std::vector<Diagnostic>& errors) {
+    std::erase_if(node.entries, [&](Entry& entry) {
+        take_out(entry.value, entry.key, errors);
+        const FormerName* const name = find(mapping, entry);
+        if (!name) return false;
+        const std::string written = name->value.empty() ? entry.key : entry.key + ": " + entry.value.scalar;
+        errors.push_back({locate(entry.mark), fmt::format("'{}' is now {}", written, name->now),
+                          fmt::format(fmt::runtime(name->write), entry.value.scalar)});
+        return true;
+    });
+    for (Node& item : node.items) take_out(item, mapping, errors);
 }
 
 }  // namespace
 
-void refuse_former_names(const Node& document) {
+void refuse_former_names(Node& document) {
     std::vector<Diagnostic> errors;
-    collect(document, "", errors);
+    take_out(document, "", errors);
     if (!errors.empty()) throw ConfigError(std::move(errors));
 }
 

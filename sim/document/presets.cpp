@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 /// Returns the folders of a kind's presets.
 const std::vector<std::string>& folders_of(const std::string& kind) {
     static const std::map<std::string, std::vector<std::string>> folders{
-        {"scenario", {"scenarios", "scenarios/published", "scenarios/lessons"}},
+        {"scenario", {"scenarios", "scenarios/lessons"}},
+        {"measured", {"scenarios/published"}},
         {"study", {"scenarios/studies"}},
         {"platform", {"platforms"}},
         {"device", {"platforms/devices"}},
@@ -160,8 +161,10 @@ fs::path find_file(const Node& word, const Kinds& kinds, const std::vector<std::
               fmt::format("name the file: {}", fmt::join(files, " or "))}});
     if (fs::exists(place, error)) return place;  // a directory, a pipe
     names = kinds;
+    if (std::find(kinds.begin(), kinds.end(), "scenario") != kinds.end()) std::erase(names, "measured");  // is one, too
+    const bool many = names.size() > 2;
     if (!words.empty()) names.insert(names.begin(), "shape");
-    const std::string any = kinds.size() > 2 ? "a preset" : one_of(names);
+    const std::string any = many ? "a preset" : one_of(names);
     throw ConfigError({{locate(word.mark), fmt::format("'{}' is neither a file nor {}", word.scalar, any),
                         hint_for(word.scalar, place, kinds, words)}});
 }

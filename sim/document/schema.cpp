@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/document/shared_schema.hpp"
+
 namespace syncline::config {
 
 namespace {
@@ -51,7 +53,9 @@ public:
         add(key, {{"type", "string"}, {"minLength", 1}}, value.empty() ? Json() : Json(value));
     }
     void texts(Key key, std::vector<std::string>& values) override {
-        add(key, list({{"type", "string"}, {"minLength", 1}}), values.empty() ? Json() : Json(values));
+        // In YAML a text may look like a number or a truth value.
+        const Json text{{"type", {"string", "number", "boolean"}}, {"minLength", 1}};
+        add(key, list(text), values.empty() ? Json() : Json(values));
     }
     void file(Key key, const FileReader&) override { add(key, {{"type", "string"}, {"minLength", 1}}, {}); }
     void flag(Key key, bool& value) override { add(key, {{"type", "boolean"}}, value); }
@@ -210,7 +214,7 @@ private:
 std::string schema(const std::string& id, const std::string& title, const std::function<void(Fields&)>& body) {
     Json document{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", id}, {"title", title}};
     document.update(Describer::mapping(body));
-    return document.dump(2) + "\n";
+    return lines_of(share(document));
 }
 
 }  // namespace syncline::config

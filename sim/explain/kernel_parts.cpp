@@ -18,7 +18,7 @@ public:
     KernelSum(const Lowered& training, double times) : training_(training), times_(times) {
         const Plan& plan = training.plan;
         computation_ = make_compute_model(plan.compute, training.model, training.cluster.device,
-                                          {plan.launches, plan.elementwise});
+                                          software_of(training.model, plan));
     }
 
     void add_layer(std::size_t number, std::uint32_t index) {

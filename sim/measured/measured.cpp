@@ -181,10 +181,10 @@ void MeasuredScenario::Parts::require_closed(const MeasuredRow& row, const Varia
 void MeasuredScenario::Parts::require_layers(const Model& model, const Node& names) {
     std::vector<std::string> known;
     for (const Layer& layer : model.layers) known.push_back(layer.name);
-    for (const Node& each : names.items)
-        if (!known.empty() && std::find(known.begin(), known.end(), each.scalar) == known.end())
-            assembly.report(each.mark, fmt::format("workload '{}' has no layer '{}'", model.name, each.scalar),
-                            did_you_mean(each.scalar, known,
+    for (const Node& one : names.items)
+        if (!known.empty() && std::find(known.begin(), known.end(), one.scalar) == known.end())
+            assembly.report(one.mark, fmt::format("workload '{}' has no layer '{}'", model.name, one.scalar),
+                            did_you_mean(one.scalar, known,
                                          fmt::format("its layers go from '{}' to '{}'", known.front(), known.back())));
 }
 

@@ -10,7 +10,8 @@
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/resolved.hpp"
 
-/// Published measurements on a cluster, given in the scenario that describes it by its key `measured`.
+/// Published measurements on a cluster, given in the scenario that describes it by its key
+/// `measured`: a kind of file of its own, with a scenario's keys beside it.
 ///
 ///     measured:
 ///       source: Horovod with NCCL on Piz Daint (...)

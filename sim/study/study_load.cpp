@@ -123,7 +123,7 @@ private:
         } else {
             study_ = std::move(file);
             if (Node* base = study_.find("base")) {
-                assembly_.attempt([&] { assembly_.library.expand(*base, {"scenario"}); });
+                assembly_.attempt([&] { assembly_.library.expand(*base, {"scenario", "measured"}); });
                 assembly_.finish();  // what follows would only complain about the unread name
                 base_ = *base;
             }
@@ -141,7 +141,7 @@ private:
         if (first.key == "draw") return change_paths(draws_, below(what));
         if (first.key == "base") {
             Node base = first.value;
-            assembly_.library.expand(base, {"scenario"});
+            assembly_.library.expand(base, {"scenario", "measured"});
             drop_alternatives(base_, base);
             return merge(base_, base);
         }

@@ -136,6 +136,10 @@ std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, con
 
 }  // namespace
 
+Software software_of(const Model& model, const Plan& plan) {
+    return {plan.launches, plan.elementwise, accumulated_bytes(model, plan)};
+}
+
 Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan) {
     const Parallelism& parallelism = plan.parallelism;
     Arrangement result;
@@ -145,8 +149,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     result.micro_batches = narrow(parallelism.pipeline.micro_batches);
 
     const auto ranges = ranges_of(model, parallelism);
-    const auto computation = make_compute_model(plan.compute, model, cluster.device,
-                                                {plan.launches, plan.elementwise, accumulated_bytes(model, plan)});
+    const auto computation = make_compute_model(plan.compute, model, cluster.device, software_of(model, plan));
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
         const bool own = ranges[i] && ranges[i]->layout;
         const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);

@@ -190,6 +190,9 @@ public:
     std::string key, hint;
 };
 
+/// Returns how the plan's framework runs kernels.
+Software software_of(const Model& model, const Plan& plan);
+
 /// Applies the plan's parallelism. Layouts divide the ranks of a stage, ranges name layers of the model, and the parts
 /// of a pipeline add up to its layers: see feasibility.hpp. Throws ParallelismError for what only the arrangement
 /// shows.

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "sim/document/shared_schema.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
@@ -16,6 +17,10 @@ std::string help_of(const std::string& verb) {
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
     return outcome.out;
+}
+
+json schema_in(const std::string& folder) {
+    return syncline::config::expanded(json::parse(read_file(shipped(folder + "/schema.json"))));
 }
 
 /// Returns the description of a key as help shows it: without its full stop, with "(default: x)" and "(required)" as in
@@ -53,7 +58,7 @@ void each_key(const json& schema, const std::string& before, const Visit& visit)
 }  // namespace
 
 TEST_CASE("help: options of `collective` are described as the scenario's keys", "[memory]") {
-    const json scenario = json::parse(read_file(shipped("scenarios/schema.json")))["properties"];
+    const json scenario = schema_in("scenarios")["properties"];
     const std::string help = help_of("collective");
     for (const auto& [key, property] : scenario["collective"]["properties"].items()) {
         CAPTURE(key);
@@ -72,19 +77,19 @@ TEST_CASE("help: options of `collective` are described as the scenario's keys", 
 }
 
 TEST_CASE("help: options of `explore` and `workload` are described as the keys", "[memory]") {
-    const json study = json::parse(read_file(shipped("scenarios/studies/schema.json")))["properties"];
+    const json study = schema_in("scenarios/studies")["properties"];
     const std::string explore = help_of("explore"), workload = help_of("workload");
     for (const char* key : {"objective", "constraints", "budget", "top"}) {
         CAPTURE(key);
         CHECK(explore.find(description(study["question"]["properties"][key])) != explore.npos);
     }
-    const json scenario = json::parse(read_file(shipped("scenarios/schema.json")))["properties"];
+    const json scenario = schema_in("scenarios")["properties"];
     CHECK(workload.find(description(scenario["training"]["properties"]["compute"])) != workload.npos);
     CHECK((explore + workload).find("{key") == std::string::npos);
 }
 
 TEST_CASE("help: --seed names all keys that say that they depend on it", "[memory]") {
-    const json schema = json::parse(read_file(shipped("scenarios/schema.json")));
+    const json schema = schema_in("scenarios");
     int keys = 0;
     const std::string help = help_of("run");
     const std::size_t option = help.find("\n  --seed");

@@ -249,7 +249,7 @@ TEST_CASE("validate: nothing is fitted to a counted row, and an attempt is repor
 TEST_CASE("validate: check reads measurements, too, and run ignores them", "[memory]") {
     const RingBench bench;
     bench.scenario(RingBench::series(two_that_calibrate), RingBench::bandwidth);
-    CHECK(run_in(bench, {"check", "ring.yaml"}).out == "ring.yaml: a correct scenario\n");
+    CHECK(run_in(bench, {"check", "ring.yaml"}).out == "ring.yaml: a correct scenario with measurements\n");
     bench.scenario(RingBench::series(two_that_calibrate, "      field: completion_time\n"), RingBench::bandwidth);
     const Outcome refused = run_in(bench, {"check", "ring.yaml"});
     CHECK(refused.status == 3);

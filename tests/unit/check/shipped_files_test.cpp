@@ -61,6 +61,7 @@ TEST_CASE("a scenario of FSDP needs at most eight keys") {
 
 TEST_CASE("shipped schemas equal the output of `syncline schema`", "[memory]") {
     CHECK(text_of(root / "scenarios/schema.json") == config::schema_of("scenario"));
+    CHECK(text_of(root / "scenarios/published/schema.json") == config::schema_of("measured"));
     CHECK(text_of(root / "scenarios/studies/schema.json") == config::schema_of("study"));
     CHECK(text_of(root / "scenarios/ablations/schema.json") == config::schema_of("ablation"));
     CHECK(text_of(root / "scenarios/frameworks/schema.json") == config::schema_of("framework"));

@@ -6,6 +6,7 @@
 
 #include "sim/check/check.hpp"
 #include "sim/config/files.hpp"
+#include "sim/document/shared_schema.hpp"
 #include "tests/catch.hpp"
 
 // If the documentation says that a key's default is `none`, the word can be written.
@@ -56,7 +57,7 @@ TEST_CASE("each key that is none by default accepts the word, as the schemas say
     const std::regex by_default("none by default|default:? `?none", std::regex::icase);
     std::set<std::string> documented;
     for (const std::string& kind : config::file_kinds())
-        each_key(json::parse(config::schema_of(kind)), "", [&](const std::string& path, const json& property) {
+        each_key(config::expanded(json::parse(config::schema_of(kind))), "", [&](const std::string& path, const json& property) {
             const bool said = std::regex_search(property.value("description", ""), by_default) ||
                               (property.contains("default") && property["default"] == "none");
             if (!said) return;

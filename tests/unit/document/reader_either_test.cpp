@@ -4,6 +4,7 @@
 
 #include "sim/document/reader.hpp"
 #include "sim/document/schema.hpp"
+#include "sim/document/shared_schema.hpp"
 #include "tests/catch.hpp"
 
 // Keys with either a word or number or a mapping, and paths to rejected values.
@@ -113,10 +114,10 @@ TEST_CASE("a path leads to the rejected value, as far as it exists", "[memory]")
 }
 
 TEST_CASE("the schema of alternatives has both", "[memory]") {
-    const auto schema = nlohmann::json::parse(config::schema("id", "title", [](Fields& fields) {
+    const auto schema = config::expanded(nlohmann::json::parse(config::schema("id", "title", [](Fields& fields) {
         Thing thing;
         describe(fields, thing);
-    }));
+    })));
     const auto& properties = schema["properties"];
     CHECK(properties["way"]["anyOf"][0]["enum"] == nlohmann::json({"straight", "around"}));
     CHECK(properties["way"]["anyOf"][1]["properties"]["inner"]["type"] == "integer");

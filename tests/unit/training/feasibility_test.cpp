@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/check/check.hpp"
+#include "sim/document/shared_schema.hpp"
 #include "sim/training/feasibility.hpp"
 #include "tests/catch.hpp"
 
@@ -73,7 +74,7 @@ bool knows(const json& schema, const std::string& path) {
 }
 
 void check_keys(const Complaints& complaints, const char* section) {
-    static const json schema = json::parse(config::schema_of("scenario"));
+    static const json schema = config::expanded(json::parse(config::schema_of("scenario")));
     REQUIRE(knows(schema["properties"]["training"], "parallelism.layers.1.model"));
     REQUIRE_FALSE(knows(schema["properties"]["training"], "parallelism.layers.1.rows"));
     for (const Complaint& complaint : complaints) {
