@@ -86,7 +86,7 @@ TEST_CASE("experts' products between measured ones have a mean of their ratios t
     CHECK(table.ratio(GroupedPass::inputs, {100, 100, 100, 10}) == 1);
 
     KernelRates rates = ten_without_grid();
-    rates.narrow_flops_per_s = 2e13;
+    rates.others[Factors::fp8].flops_per_s = 2e13;
     const MatrixProduct products{100, 100, 100, 10};
     const double rule_s = rates.grouped_s(GroupedPass::forward, products, 0);
     rates.grouped = std::make_shared<const GroupedProducts>(table);
