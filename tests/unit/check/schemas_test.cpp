@@ -36,7 +36,8 @@ TEST_CASE("schemas: each key with its description and shape stands once, and def
         Counts counts;
         counts.visit(schema);
         CHECK(!counts.keys.empty());
-        for (const auto& [name, value] : schema.value("$defs", json::object()).items()) {
+        const json definitions = schema.value("$defs", json::object());
+        for (const auto& [name, value] : definitions.items()) {
             CAPTURE(name);
             CHECK(counts.references["#/$defs/" + name] > 1);
             ++counts.keys[name.substr(name.rfind('.') + 1) + value.dump()];
