@@ -167,9 +167,10 @@ void add_limit(CLI::App& verb, const char* name, double& limit, const std::strin
 void add_validate(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("validate", "Compare predictions with published measurements");
     const auto options = std::make_shared<ValidateArguments>();
-    verb->add_option("SCENARIO", options->paths,
-                     "Scenarios with measurements: files, names of those in scenarios/published/ (m4-tcp), or directories "
-                     "of files (default: scenarios/published)");
+    verb->add_option(
+        "SCENARIO", options->paths,
+        "Scenarios with measurements: files, names of those in scenarios/published/ (m4-tcp), or directories "
+        "of files (default: scenarios/published)");
     verb->add_option("--set", options->assignments, "Set a key of every row; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);

@@ -102,9 +102,10 @@ TEST_CASE("preset: a former name of a key is an error of every verb that reads i
     const std::string error =
         "old.yaml:3:3: error: 'true' is now called 'where'\n      true: host\n      ^\n"
         "  hint: write `where: host`; YAML 1.1 reads `on` as true\n";
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"check", "old.yaml"},
-          {"collective", "--platform", "platform.yaml", "--transport", "old.yaml", "--ranks", "4", "--bytes", "1MB"}}) {
+    const std::vector<std::vector<std::string>> calls{
+        {"check", "old.yaml"},
+        {"collective", "--platform", "platform.yaml", "--transport", "old.yaml", "--ranks", "4", "--bytes", "1MB"}};
+    for (const std::vector<std::string>& arguments : calls) {
         const Outcome refused = ask(directory.path(), arguments);
         CHECK(refused.status == 3);
         CHECK(refused.err == error);

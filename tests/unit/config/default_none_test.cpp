@@ -57,14 +57,15 @@ TEST_CASE("each key that is none by default accepts the word, as the schemas say
     const std::regex by_default("none by default|default:? `?none", std::regex::icase);
     std::set<std::string> documented;
     for (const std::string& kind : config::file_kinds())
-        each_key(config::expanded(json::parse(config::schema_of(kind))), "", [&](const std::string& path, const json& property) {
-            const bool said = std::regex_search(property.value("description", ""), by_default) ||
-                              (property.contains("default") && property["default"] == "none");
-            if (!said) return;
-            documented.insert(kind + " " + path);
-            CAPTURE(kind, path);
-            CHECK(takes_none(property));
-        });
+        each_key(config::expanded(json::parse(config::schema_of(kind))), "",
+                 [&](const std::string& path, const json& property) {
+                     const bool said = std::regex_search(property.value("description", ""), by_default) ||
+                                       (property.contains("default") && property["default"] == "none");
+                     if (!said) return;
+                     documented.insert(kind + " " + path);
+                     CAPTURE(kind, path);
+                     CHECK(takes_none(property));
+                 });
     CHECK(documented.contains("scenario training.jitter"));
     CHECK(documented.contains("device kernel_latency"));
 }
