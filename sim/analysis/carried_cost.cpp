@@ -75,7 +75,8 @@ std::optional<double> carried_cost(const Cluster& cluster, const std::vector<Pla
         !in_step(algorithm, ranks, bytes))
         return std::nullopt;
     MessageCost message = wires;
-    message.alpha_s += terms.send_overhead_s + terms.latency_s + terms.receive_overhead_s + 2 * transport.driver_query_s +
+    message.alpha_s += terms.send_overhead_s + terms.latency_s + terms.receive_overhead_s +
+                       2 * transport.driver_query_s +
                        (way == Ways::inside ? protocol.inside_latency_s : protocol.between_latency_s);
     message.beta_s_per_B =
         std::max(message.beta_s_per_B, 1 / terms.limit_Bps(static_cast<double>(bytes))) / protocol.bandwidth_factor;

@@ -237,7 +237,8 @@ TEST_CASE("a transformer's entry means its layers, both halves of each", "[memor
 
 TEST_CASE("keys of a file reach the layers' shapes", "[memory]") {
     const Model model = written(
-        "  - {name: e, kind: embedding, vocabulary: 50, width: 12, learned_positions: false, segments: 3, norm: layer}\n"
+        "  - {name: e, kind: embedding, vocabulary: 50, width: 12, learned_positions: false, segments: 3, norm: "
+        "layer}\n"
         "  - {name: a, kind: attention, positions: 4, width: 12, heads: 3}\n"
         "  - {name: f, kind: feed-forward, width: 12, hidden: 5}\n"
         "  - {name: p, kind: dense, positions: 1, inputs: 12, outputs: 2}\n"
