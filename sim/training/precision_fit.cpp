@@ -36,8 +36,9 @@ void judge_precision(const Model& model, const Plan& plan, const Device& device,
             complaints.push_back(
                 {"precision.products",
                  fmt::format("device '{}' has no rate of products of {}", device.name, name_of(*factors)),
-                 fmt::format("add `{}` to its `kernels`, or rows of `{}` to its table of products, or remove `products`",
-                             rate_key(*factors), word_of(*factors))});
+                 fmt::format(
+                     "add `{}` to its `kernels`, or rows of `{}` to its table of products, or remove `products`",
+                     rate_key(*factors), word_of(*factors))});
     }
     const double weights = weight_element(model), master = master_element(model), gradients = gradient_element(model);
     if (plan.precision.master && master > 0 && master <= weights)
