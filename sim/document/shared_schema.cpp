@@ -98,11 +98,11 @@ private:
     std::string name_of(const Path& path) {
         std::string name;
         for (auto key = path.rbegin(); key != path.rend(); ++key) {
-            name = name.empty() ? *key : *key + "." + name;
+            name = name.empty() ? *key : fmt::format("{}.{}", *key, name);
             if (taken_.insert(name).second) return name;
         }
         for (int number = 2;; ++number)
-            if (const std::string numbered = fmt::format("{}.{}", name, number); taken_.insert(numbered).second)
+            if (std::string numbered = fmt::format("{}.{}", name, number); taken_.insert(numbered).second)
                 return numbered;
     }
 
@@ -136,7 +136,7 @@ void write(std::string& text, const Json& value, std::size_t indent, std::size_t
     text += value.is_array() ? '[' : '{';
     for (const auto& [key, item] : value.items()) {
         const std::string before = value.is_array() ? "" : Json(key).dump() + ": ";
-        text += separator + inner + before;
+        text += fmt::format("{}{}{}", separator, inner, before);
         write(text, item, indent + 2, before.size());
         separator = ",\n";
     }
