@@ -119,11 +119,10 @@ return [...document.querySelectorAll("table")].filter((table) => !table.closest(
     for point, lines in zip(report["points"], tables["Measured and predicted"], strict=True):
         for row, line in zip(point["rows"], lines, strict=True):
             assert line[0] == row["name"]
-            assert line[6].replace("−", "-") == f"{100 * row['uncalibrated_error']:+.2f} %", line
-            assert line[7] == row["role"]
+            assert line[5].replace("−", "-") == f"{100 * row['uncalibrated_error']:+.2f} %", line
+            assert line[6] == row["role"]
             assert line[4].replace("−", "-") == f"{100 * row['error']:+.2f} %", line
-            assert line[5] == ("–" if row["role"] == "calibrates" else f"{row['accuracy']:.3f}"), line
-            assert line[8:] == ([] if point is report["points"][1] else [row["doubt"] or "–"]), line
+            assert line[7:] == ([] if point is report["points"][1] else [row["doubt"] or "–"]), line
     ranges = [row["name"] for point in report["points"] for row in point["rows"] if "predicted_lowest" in row]
     lines = [line for some in tables["Lowest and highest prediction"] for line in some]
     assert [line[0] for line in lines] == ranges and all(len(cell) > 1 for line in lines for cell in line), lines

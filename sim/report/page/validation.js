@@ -95,8 +95,8 @@ function rows_table(rows) {
     const columns = [
         {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
         {name: "predicted", unit: "written"},
-        {name: "error", unit: "written"}, {name: "accuracy", unit: "written"},
-        ...(own ? [{name: "uncalibrated", unit: "written"}] : []), {name: "role", unit: "text"},
+        {name: "error", unit: "written"}, ...(own ? [{name: "uncalibrated", unit: "written"}] : []),
+        {name: "role", unit: "text"},
         ...(doubts ? [{name: "doubt", unit: "text"}] : [])
     ];
     return make(
@@ -106,10 +106,8 @@ function rows_table(rows) {
             rows.map(
                 (row) =>
                     [row.name, words_of(row.field), in_unit(row.measured, row),
-                     ...(row.predicted === null ? ["failed", null, null] : [
-                         in_unit(row.predicted, row), signed_percent(row.error),
-                         row.role === "predicted" ? accuracy_text(row.accuracy) : null
-                     ]),
+                     ...(row.predicted === null ? ["failed", null] :
+                                                  [in_unit(row.predicted, row), signed_percent(row.error)]),
                      ...(own ? [own_error(row)] : []), row.role,
                      ...(doubts ? [row.doubt] : [])])));
 }
