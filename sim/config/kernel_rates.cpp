@@ -177,7 +177,7 @@ void describe(Fields& fields, KernelRates& rates) {
     fields.quantity({rate_key(Factors::nvfp4), "The same for `precision: {products: nvfp4}`: `4789 Tflops`."},
                     rates.others[Factors::nvfp4].flops_per_s, Dimension::flops, optional);
     fields.quantity({"sustained_product_rate",
-                     "Rate above which no product with factors of 16 or more bits stays when products follow each "
+                     "Rate above which no product of 16-bit factors stays when products follow each "
                      "other for long, because the device reaches its limit of power: `697 Tflops`. Tables are measured "
                      "in bursts. Default: bursts last."},
                     rates.sustained_flops_per_s, Dimension::flops, optional);

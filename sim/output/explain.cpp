@@ -314,7 +314,7 @@ Json object(const Explanation& e) {
         kernels.push_back({{"kernel", one.kernel},
                            {"pass", one.pass ? Json(name_of(*one.pass)) : Json(nullptr)},
                            {"bound", one.bound ? Json(name_of(*one.bound)) : Json(nullptr)},
-                           {"count", one.count},
+                           {"count", one.pass ? Json(one.count) : Json(nullptr)},
                            {"seconds", one.seconds}});
     for (const BucketParts& bucket : e.buckets)
         buckets.push_back({{"what", bucket.what},

@@ -80,7 +80,7 @@ double KernelRates::grouped_s(GroupedPass pass, const MatrixProduct& products, d
 
 double KernelRates::pointwise_s(Pointwise kind, double bytes) const {
     const auto measured_s = pointwise ? pointwise->seconds(kind, bytes) : std::nullopt;
-    return fixed_s + measured_s.value_or(bytes / memory_Bps);
+    return fixed_s + (measured_s ? *measured_s / memory_speed : bytes / memory_Bps);
 }
 
 double KernelRates::convolution_s(const ConvolutionWork& work, double bytes, Factors factors) const {

@@ -104,7 +104,8 @@ struct KernelRates {
         {};  ///< of the kernel that the software has; null: one rate for all
     /// Those of all kernels that were measured, by name: the training may choose another one.
     std::map<std::string, std::shared_ptr<const AttentionTable>> attention_kernels = {};
-    double table_speed = 1;                                ///< relative speed of all tables, for what-if questions
+    double table_speed = 1;   ///< relative speed of tables of arithmetic, for what-if questions
+    double memory_speed = 1;  ///< the same of measured kernels that wait for the memory
     std::shared_ptr<const PointwiseTable> pointwise = {};  ///< null: by their bytes
     double group_launch_s = 0;                             ///< time of the host to issue one of the experts' products
     std::shared_ptr<const GroupedProducts> grouped = {};   ///< null: experts' products follow the rule alone

@@ -75,7 +75,8 @@ public:
 private:
     double memory_Bps(const Kernel& kernel) const {
         if (!kernel.image || !rates_.images) return rates_.memory_Bps;
-        return rates_.images->rate(*kernel.image, channels_last_).value_or(rates_.memory_Bps);
+        const auto measured = rates_.images->rate(*kernel.image, channels_last_);
+        return measured ? *measured * rates_.memory_speed : rates_.memory_Bps;
     }
 
     const KernelRates& rates_;
