@@ -90,8 +90,8 @@ void add_tables(const std::string& path, const std::vector<MeasuredProduct>& all
             (half ? rates.table : rates.others[factors].table) = std::move(table);
         } catch (const std::invalid_argument& error) {
             throw ConfigError({{{path, 1, 1, ""},
-                                measured.size() > 1 ? fmt::format("{}: {}", word_of(factors), error.what())
-                                                    : std::string(error.what()),
+                                measured.size() > 1 || !half ? fmt::format("{}: {}", word_of(factors), error.what())
+                                                             : std::string(error.what()),
                                 "a table has one row for each combination of its m, n, k and batch, and of each kind "
                                 "of factors"}});
         }

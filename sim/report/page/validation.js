@@ -29,9 +29,9 @@ function validation_summary({points, without_doubtful, ...all}) {
             "p", {},
             "Each row compares a measurement with its simulation. The error is predicted / measured − 1, the accuracy " +
                 "max(0, 1 − |error|). Unknown cluster parameters are fitted to the calibration rows, which are shown " +
-                "but never counted; the predicted rows are not used for fitting. Uncalibrated predictions have nothing " +
-                "that is fitted: what a user gets who has measured nothing. A row is unreliable if it is not a fair " +
-                "test, for the stated reason."),
+                "but never counted; the predicted rows are not used for fitting. The unfitted error is " +
+                "that of predictions without any fit, which a user gets who has measured nothing. A row is unreliable " +
+                "if it is not a fair test, for the stated reason."),
         table(
             "Accuracy of predicted rows",
             [
@@ -95,7 +95,7 @@ function rows_table(rows) {
     const columns = [
         {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
         {name: "predicted", unit: "written"},
-        {name: "error", unit: "written"}, ...(own ? [{name: "uncalibrated", unit: "written"}] : []),
+        {name: "error", unit: "written"}, ...(own ? [{name: "unfitted", unit: "written"}] : []),
         {name: "role", unit: "text"},
         ...(doubts ? [{name: "doubt", unit: "text"}] : [])
     ];
