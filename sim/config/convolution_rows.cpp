@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::string_view convolution_header = "factors,pass,kernel,filters,pixels,channels,tflops";
 constexpr std::string_view image_header = "kernel,channels,size,GBps";
-constexpr std::array<std::string_view, 3> factor_words{"fp32", "tf32", "16-bit"},
-    passes{"forward", "inputs", "weights"};
 constexpr std::array<std::string_view, 2> orders{"first", "last"};
 constexpr double least_tflops = 1e-3;
 
@@ -24,20 +22,19 @@ std::vector<ConvolutionTable::Row> read_convolutions(const std::string& path, co
                           fmt::format("it begins with `{}`", convolution_header)};
     each_rate_row(path, text, table, [&](const std::string& line, const FailAtLine& fail) {
         const auto cell = rate_cells<7>(line);
-        const auto factors = cell ? rate_word((*cell)[0], factor_words) : std::nullopt;
-        const auto pass = cell ? rate_word((*cell)[1], passes) : std::nullopt;
+        const auto factors = cell ? rate_factors((*cell)[0]) : std::nullopt;
+        const auto pass = cell ? rate_word((*cell)[1], product_passes) : std::nullopt;
         const auto kernel = cell ? rate_number((*cell)[2], 1, 1024) : std::nullopt;
         const auto filters = cell ? rate_number((*cell)[3]) : std::nullopt;
         const auto pixels = cell ? rate_number((*cell)[4]) : std::nullopt;
         const auto channels = cell ? rate_number((*cell)[5]) : std::nullopt;
         const auto tflops = cell ? rate_number((*cell)[6], least_tflops) : std::nullopt;
-        if (!factors || !pass || !kernel || !filters || !pixels || !channels || !tflops)
+        if (!factors || narrow(*factors) || !pass || !kernel || !filters || !pixels || !channels || !tflops)
             return fail("this is not a row of factors, a pass and five numbers",
                         "`16-bit,forward,3,256,200704,256,766.9`; factors are fp32, tf32 and 16-bit, passes forward, "
                         "inputs and weights");
         const MatrixProduct product{*filters, *pixels, *channels * *kernel * *kernel};
-        rows.push_back(
-            {all_factors[*factors], {static_cast<ConvolutionPass>(*pass), *kernel == 1, product}, *tflops * 1e12});
+        rows.push_back({*factors, {static_cast<ConvolutionPass>(*pass), *kernel == 1, product}, *tflops * 1e12});
     });
     return rows;
 }

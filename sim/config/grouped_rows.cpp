@@ -12,7 +12,6 @@ namespace syncline::config {
 namespace {
 
 constexpr std::string_view grouped_header = "pass,groups,m,n,k,tflops";
-constexpr std::array<std::string_view, 3> grouped_passes{"forward", "inputs", "weights"};
 constexpr std::size_t most_groups = 10'000;
 
 }  // namespace
@@ -24,7 +23,7 @@ std::vector<MeasuredGroup> read_grouped_products(const std::string& path, const 
                           fmt::format("it begins with `{}`", grouped_header)};
     each_rate_row(path, text, table, [&](const std::string& line, const FailAtLine& fail) {
         const auto cell = rate_cells<6>(line);
-        const auto pass = cell ? rate_word((*cell)[0], grouped_passes) : std::nullopt;
+        const auto pass = cell ? rate_word((*cell)[0], product_passes) : std::nullopt;
         const auto groups = cell ? rate_number((*cell)[1]) : std::nullopt;
         const auto m = cell ? rate_number((*cell)[2]) : std::nullopt;
         const auto n = cell ? rate_number((*cell)[3]) : std::nullopt;

@@ -228,8 +228,7 @@ void describe(Fields& fields, KernelRates& rates) {
          "File with a grid of measured matrix products: `batch,m,n,k,tflops`, of 16-bit factors; or one grid for "
          "each kind of factors, with these before: `factors,batch,m,n,k,tflops`, the words of `precision: "
          "{products: …}` and `16-bit`. Between its points the logarithm of the time is linear in the logarithms of the "
-         "extents; beyond them "
-         "tiles and waves extend it. Default: tiles and waves alone."},
+         "extents; beyond them tiles and waves extend it. Default: tiles and waves alone."},
         [&](const std::string& path, const std::string& text, const Fields::Beside&) {
             if (!fields.sound()) return;
             add_tables(path, read_products(path, text), rates);

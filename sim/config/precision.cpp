@@ -35,10 +35,9 @@ void describe(Fields& fields, Precision& precision) {
          "Sizes of elements in exchanges and in memory: the workload's `element_size` for all (`uniform`); weights, "
          "gradients and activations in 2 B and a master copy of the weights in 4 B (`mixed`: Micikevicius et al.); "
          "autocast (`autocast`: weights and gradients in 4 B, activations in 2 B, sums between a transformer's layers "
-         "in "
-         "4 B, with the casts of torch.autocast); or a mapping: `{weights: 4 B, gradients: 2 B, activations: 2 B}`. "
-         "With "
-         "`compute: tables` the size of activations decides what kernels move, and the rates of products; with other "
+         "in 4 B, with the casts of torch.autocast); or a mapping: `{weights: 4 B, gradients: 2 B, activations: 2 B}`. "
+         "With `compute: tables` the size of activations decides what kernels move, and the rates of products; with "
+         "other "
          "compute models times stay those of the workload's `element_size` and the device's `flops`."},
         word, {"uniform", "mixed", "autocast"}, [&](Fields& inner) {
             sizes = true;
@@ -56,10 +55,9 @@ void describe(Fields& fields, Precision& precision) {
                 {"products",
                  "Factors of products, which decide their rate with `compute: tables`: `fp32`, `tf32`, `bf16` or "
                  "`fp16`; or, for products with weights inside a transformer's layers alone, numbers of 8 bits "
-                 "(`fp8`), "
-                 "of 8 bits in blocks of 32 (`mxfp8`) or of 4 bits in blocks of 16 (`nvfp4`), as Transformer Engine "
-                 "has "
-                 "them; casts are those that the device's table of products measured. `uniform`: as large as "
+                 "(`fp8`), of 8 bits in blocks of 32 (`mxfp8`) or of 4 bits in blocks of 16 (`nvfp4`), as Transformer "
+                 "Engine "
+                 "has them; casts are those that the device's table of products measured. `uniform`: as large as "
                  "activations; those of 4 B are PyTorch's defaults, fp32 for matrix products and tf32 for "
                  "convolutions."},
                 products, {"uniform", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "bf16", "fp16"});

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -20,12 +19,6 @@ constexpr double least_number = 1e-6;
 
 bool names_factors(const std::string& text) {
     return text.rfind(factors_header, 0) == 0 || text.find("\n" + std::string(factors_header)) != std::string::npos;
-}
-
-std::optional<Factors> factors_named(std::string_view word) {
-    const auto found = std::find_if(std::begin(all_factors), std::end(all_factors),
-                                    [&](Factors factors) { return word == word_of(factors); });
-    return found == std::end(all_factors) ? std::nullopt : std::optional(*found);
 }
 
 /// Returns the row of five numbers; nothing if they are not exactly five, or one is not from 1e-6 to 1e9.
@@ -54,7 +47,7 @@ std::vector<MeasuredProduct> read_products(const std::string& path, const std::s
         auto factors = std::optional(Factors::half);
         if (named) {
             const std::size_t comma = std::min(numbers.find(','), numbers.size());
-            factors = factors_named(numbers.substr(0, comma));
+            factors = rate_factors(numbers.substr(0, comma));
             numbers.remove_prefix(std::min(comma + 1, numbers.size()));
         }
         if (!factors) fail("these are no factors", "16-bit, fp8, mxfp8, nvfp4, tf32 or fp32");

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <sstream>
 
 #include "sim/base/diagnostics.hpp"
@@ -35,6 +37,12 @@ std::optional<double> rate_number(std::string_view cell, double least, double mo
     if (error != std::errc{} || end != cell.data() + cell.size() || !(value >= least && value <= most))
         return std::nullopt;
     return value;
+}
+
+std::optional<Factors> rate_factors(std::string_view cell) {
+    const auto found = std::find_if(std::begin(all_factors), std::end(all_factors),
+                                    [&](Factors factors) { return cell == word_of(factors); });
+    return found == std::end(all_factors) ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace syncline::config

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/platform/factors.hpp"
+
 namespace syncline::config {
 
 /// A table of measured rates as comma-separated text.
@@ -47,5 +49,11 @@ std::optional<std::size_t> rate_word(std::string_view cell, const std::array<std
         if (cell == words[i]) return i;
     return std::nullopt;
 }
+
+/// Returns the factors that a cell names, as word_of() has them; nothing if it names none.
+std::optional<Factors> rate_factors(std::string_view cell);
+
+/// The words for the passes of a product, in the order of GroupedPass and of ConvolutionPass.
+inline constexpr std::array<std::string_view, 3> product_passes{"forward", "inputs", "weights"};
 
 }  // namespace syncline::config

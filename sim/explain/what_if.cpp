@@ -58,9 +58,7 @@ void speed_up_memory(Setting& setting, double factor) {
         throw std::invalid_argument("measured layer times do not depend on the memory bandwidth");
     change_device(setting, [factor](Device& device) {
         device.memory_Bps *= factor;
-        if (!device.kernels) return;
-        device.kernels->memory_Bps *= factor;
-        device.kernels->memory_speed *= factor;
+        if (device.kernels) device.kernels->speed_up_memory(factor);
     });
 }
 

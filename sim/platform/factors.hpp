@@ -17,61 +17,29 @@ constexpr bool narrow(Factors factors) {
     return factors == Factors::fp8 || factors == Factors::mxfp8 || factors == Factors::nvfp4;
 }
 
-/// Returns their word in tables of measured products and convolutions.
+struct FactorsNames {
+    const char* word;      ///< in tables of measured products and convolutions
+    const char* name;      ///< in messages
+    const char* rate_key;  ///< the key of a device's `kernels` that has the rate of their products
+};
+constexpr FactorsNames factors_names[] = {
+    // by Factors
+    {"fp32", "32-bit factors (fp32)", "fp32_product_rate"},
+    {"tf32", "32-bit factors on matrix units (tf32)", "tf32_product_rate"},
+    {"16-bit", "16-bit factors", "product_rate"},
+    {"fp8", "8-bit factors", "fp8_product_rate"},
+    {"mxfp8", "8-bit factors in blocks (mxfp8)", "mxfp8_product_rate"},
+    {"nvfp4", "4-bit factors in blocks (nvfp4)", "nvfp4_product_rate"},
+};
+
 constexpr const char* word_of(Factors factors) {
-    switch (factors) {
-        case Factors::fp32:
-            return "fp32";
-        case Factors::tf32:
-            return "tf32";
-        case Factors::half:
-            return "16-bit";
-        case Factors::fp8:
-            return "fp8";
-        case Factors::mxfp8:
-            return "mxfp8";
-        case Factors::nvfp4:
-            return "nvfp4";
-    }
-    return "";
+    return factors_names[static_cast<int>(factors)].word;
 }
-
-/// Returns what they are called in messages.
 constexpr const char* name_of(Factors factors) {
-    switch (factors) {
-        case Factors::fp32:
-            return "32-bit factors (fp32)";
-        case Factors::tf32:
-            return "32-bit factors on matrix units (tf32)";
-        case Factors::half:
-            return "16-bit factors";
-        case Factors::fp8:
-            return "8-bit factors";
-        case Factors::mxfp8:
-            return "8-bit factors in blocks (mxfp8)";
-        case Factors::nvfp4:
-            return "4-bit factors in blocks (nvfp4)";
-    }
-    return "";
+    return factors_names[static_cast<int>(factors)].name;
 }
-
-/// Returns the key of a device's `kernels` that has the rate of their products.
 constexpr const char* rate_key(Factors factors) {
-    switch (factors) {
-        case Factors::fp32:
-            return "fp32_product_rate";
-        case Factors::tf32:
-            return "tf32_product_rate";
-        case Factors::half:
-            return "product_rate";
-        case Factors::fp8:
-            return "fp8_product_rate";
-        case Factors::mxfp8:
-            return "mxfp8_product_rate";
-        case Factors::nvfp4:
-            return "nvfp4_product_rate";
-    }
-    return "";
+    return factors_names[static_cast<int>(factors)].rate_key;
 }
 
 }  // namespace syncline

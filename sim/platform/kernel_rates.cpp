@@ -99,6 +99,11 @@ double KernelRates::attention_rate(const AttentionWork& work, Factors factors) c
     return clock * rate * product_rate(factors) / product_flops_per_s * work.head_size / padded.head_size;
 }
 
+void KernelRates::speed_up_memory(double factor) {
+    memory_Bps *= factor;
+    memory_speed *= factor;
+}
+
 void KernelRates::speed_up(double factor) {
     for (auto& [factors, other] : others) other.flops_per_s *= factor;
     sustained_flops_per_s *= factor;

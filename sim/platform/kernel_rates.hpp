@@ -141,6 +141,8 @@ struct KernelRates {
 
     /// Makes computation faster by this factor; fixed costs and memory stay the same.
     void speed_up(double factor);
+    /// The same for what waits for the memory.
+    void speed_up_memory(double factor);
 };
 
 }  // namespace syncline

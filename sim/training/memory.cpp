@@ -38,11 +38,11 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
                                 std::uint32_t part) {
     ChunkActivations bytes;
     double segment = 0;  // computed again with the layer, so far
+    const Saved saved = plan.kept();
     for (std::uint32_t i = arrangement.first_layer[part]; i < arrangement.first_layer[part + 1]; ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
         const Layer& layer = model.layers[i];
         const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
-        const Saved saved = plan.kept();
         const double all = kept_bytes(model, layer, placed.share, sequence_ranks, saved);
         double kept = all;
         if (plan.recomputation == Recomputation::selective)
@@ -133,7 +133,7 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})
         memory.*bytes = std::ceil(memory.*bytes);
     memory.activations_bytes = peak_activations(model, plan, arrangement, stage);
-    // What the products read of 4-byte weights, until the backward pass (torch/amp/autocast_mode.py, its cache).
+    // Casts of 4-byte weights for the products stay until the backward pass (torch/amp/autocast_mode.py, its cache).
     constexpr double cast_bytes = 2;
     if (model.precision.autocast)
         memory.activations_bytes += std::ceil(memory.weights_bytes / weight_element(model) * cast_bytes);

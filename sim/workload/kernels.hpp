@@ -103,7 +103,7 @@
 /// counted as moved, although a cache may hold the sums; the weights themselves, which are few, are not.
 ///
 /// Lowering::launched: the choice is what Megatron-Core launches without --moe-router-fusion
-/// (megatron/core/transformer/ moe/router.py, moe_utils.py, token_dispatcher.py). The chosen scores, their mask and the
+/// (megatron/core/transformer/moe/router.py, moe_utils.py, token_dispatcher.py). The chosen scores, their mask and the
 /// auxiliary loss are 33 kernels forward and 14 backward, each counted as one that reads and writes the scores (these
 /// operations under PyTorch 2.11 on an H100, by its profiler; they took 126 us forward with 64 experts and 4096 tokens,
 /// measured by the project); the counts of tokens, or what cuts and pads to a capacity, another 11 (counted from the

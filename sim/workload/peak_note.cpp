@@ -28,7 +28,8 @@ struct Observed {
     double least, most;
     const char* devices;
 };
-constexpr Observed with_table{1.0, 1.7, "A100, H100 and B200"}, with_tiles{1.0, 1.3, "A100"}, at_peak{1.3, 2.3, "A100 and H100"};
+constexpr Observed with_table{1.0, 1.7, "A100, H100 and B200"}, with_tiles{1.0, 1.3, "A100"},
+    at_peak{1.3, 2.3, "A100 and H100"};
 
 std::string observed(const Observed& of) {
     return fmt::format(

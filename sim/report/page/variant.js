@@ -1,5 +1,11 @@
 // One variant: the explanation of its iteration time.
 
+/// Returns a sentence if not all are drawn; else "".
+function longest_drawn(drawn, all, what = "") {
+    if (drawn.length === all.length) return "";
+    return ` The ${drawn.length} longest of ${all.length}${what} are drawn; the table lists all.`;
+}
+
 function layers_figure(parent, layers, rank) {
     const most = 40;
     const least = [...layers].map((layer) => layer.forward_s + layer.backward_s).sort((a, b) => b - a)[most - 1] ?? 0;
@@ -8,9 +14,7 @@ function layers_figure(parent, layers, rank) {
     figure(parent, {
         title: "Computation by layer",
         text: `The bars show how long rank ${rank} computes each layer, in the forward and in the backward pass.` +
-            (shown.length < layers.length ?
-                 ` The ${shown.length} longest of ${layers.length} layers are drawn; the table lists all.` :
-                 ""),
+            longest_drawn(shown, layers, " layers"),
         config: () => across_config(
             "computation time", "s", "layer", labels,
             [
@@ -33,9 +37,7 @@ function kernels_figure(parent, kernels, rank) {
         title: "What the device computes",
         text: `The bars show the time of each kernel on rank ${rank}, all its runs together. Together they are the time ` +
             "for which the rank computes." +
-            (shown.length < kernels.length ?
-                 ` The ${shown.length} longest of ${kernels.length} are drawn; the table lists all.` :
-                 ""),
+            longest_drawn(shown, kernels),
         config: () => across_config(
             "time", "s", "kernel", shown.map(label), [bars("all runs", shown.map((one) => one.seconds))], true),
         height: across_height(shown.length),
@@ -62,9 +64,7 @@ function buckets_figure(parent, buckets, rank) {
                   rank}. Communication is overlapped ` +
             "while the rank computes, and exposed while it computes nothing; exchanges that are exposed at the same " +
             "time share it evenly." +
-            (chosen.length < buckets.length ?
-                 ` The ${chosen.length} longest of ${buckets.length} are drawn; the table lists all.` :
-                 ""),
+            longest_drawn(chosen, buckets),
         config: () => across_config(
             "time", "s", "exchange", labels,
             [

@@ -19,15 +19,6 @@ using namespace syncline::test;
 
 namespace {
 
-/// Returns rates of a device with ten multiprocessors of 1e12 FLOP/s.
-KernelRates ten_without_grid() {
-    KernelRates rates;
-    rates.product_flops_per_s = 1e13;
-    rates.memory_Bps = 1e12;
-    rates.multiprocessors = 10;
-    return rates;
-}
-
 std::vector<MeasuredGroup> b200_groups() {
     std::ifstream file(SYNCLINE_SOURCE_DIR "/platforms/devices/b200-grouped.csv");
     std::ostringstream text;
@@ -53,7 +44,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 TEST_CASE("experts' products wait for their computation, their bytes, or the host", "[memory]") {
-    KernelRates rates = ten_without_grid();
+    KernelRates rates = ten_multiprocessors();
     // Each of 20 experts has one tile: two waves.
     const MatrixProduct twenty{100, 128, 1000, 20};
     const double waves_s = 2 * 2.0 * 128 * 128 * 1000 / 1e12;
@@ -85,7 +76,7 @@ TEST_CASE("experts' products between measured ones have a mean of their ratios t
     CHECK(table.ratio(GroupedPass::weights, {7, 7, 7, 7}) == Approx(5));
     CHECK(table.ratio(GroupedPass::inputs, {100, 100, 100, 10}) == 1);
 
-    KernelRates rates = ten_without_grid();
+    KernelRates rates = ten_multiprocessors();
     rates.others[Factors::fp8].flops_per_s = 2e13;
     const MatrixProduct products{100, 100, 100, 10};
     const double rule_s = rates.grouped_s(GroupedPass::forward, products, 0);

@@ -22,16 +22,6 @@ using namespace syncline::test;
 
 namespace {
 
-/// Returns rates of a device with ten multiprocessors of 1e12 FLOP/s.
-KernelRates ten() {
-    KernelRates rates;
-    rates.product_flops_per_s = 1e13;
-    rates.attention_flops_per_s = 5e12;
-    rates.memory_Bps = 1e12;
-    rates.multiprocessors = 10;
-    return rates;
-}
-
 struct Published {
     double m, n, k, tflops;
 };
@@ -45,7 +35,7 @@ double error_of(const Device& device, const Published& row) {
 }  // namespace
 
 TEST_CASE("rates: a product takes whole waves of whole tiles", "[memory]") {
-    KernelRates rates = ten();
+    KernelRates rates = ten_multiprocessors();
     // One tile on one multiprocessor: 2·128·128·100 FLOP at 1e12 per second.
     const double small_s = 2.0 * 128 * 128 * 100 / 1e12;
     CHECK(rates.tiled_s({128, 128, 100}, 0) == Approx(small_s));
@@ -65,7 +55,7 @@ TEST_CASE("rates: a product takes whole waves of whole tiles", "[memory]") {
 }
 
 TEST_CASE("rates: a product with few tiles and a large k is divided along k", "[memory]") {
-    KernelRates rates = ten();
+    KernelRates rates = ten_multiprocessors();
     const double depth_s = 2.0 * 128 * 128 / 1e12;  // a tile's time per unit of k
     // One tile: eight of ten multiprocessors take an eighth of k each, and write and read sums of 4 bytes.
     const double k = 1 << 20;
@@ -86,7 +76,7 @@ TEST_CASE("rates: a product with few tiles and a large k is divided along k", "[
 }
 
 TEST_CASE("rates: factors change the rate of products, and of nothing else", "[memory]") {
-    KernelRates rates = ten();
+    KernelRates rates = ten_multiprocessors();
     rates.fixed_s = 5e-6;
     rates.others[Factors::tf32].flops_per_s = 5e12;
     rates.others[Factors::fp32].flops_per_s = 1e12;
@@ -111,7 +101,7 @@ TEST_CASE("rates: kernels that are no products take their bytes or their FLOP, a
           "[memory]") {
     Device device;
     device.flops_per_s = 1e14;
-    device.kernels = ten();
+    device.kernels = ten_multiprocessors();
     device.kernels->fixed_s = 1e-6;
     Model model;
     model.name = "one";
@@ -307,7 +297,7 @@ TEST_CASE("rates: the 22B layer of Korthikanti et al. takes up to an eighth long
 }
 
 TEST_CASE("rates: factors that have a table take its times, and others the ratio of the rates", "[memory]") {
-    KernelRates rates = ten();
+    KernelRates rates = ten_multiprocessors();
     rates.fixed_s = 1e-6;
     std::vector<MeasuredProduct> rows;
     for (const double m : {128.0, 256.0})
@@ -329,7 +319,7 @@ TEST_CASE("rates: factors that have a table take its times, and others the ratio
 
 TEST_CASE("rates: a head of a size that no kernel has takes the time of the next larger one", "[memory]") {
     // Of 72 elements 96 are computed, of 80 too, of 108 there are 128, and heads above 256 are as they are.
-    const KernelRates rates = ten();
+    const KernelRates rates = ten_multiprocessors();
     for (const auto& [size, part] : {std::pair{64.0, 1.0}, std::pair{72.0, 0.75}, std::pair{80.0, 80.0 / 96},
                                      std::pair{96.0, 1.0}, std::pair{108.0, 108.0 / 128}, std::pair{300.0, 1.0}}) {
         CAPTURE(size);
