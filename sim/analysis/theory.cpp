@@ -12,8 +12,8 @@
 #include "sim/analysis/switched_cost.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/platform/wiring.hpp"
-#include "sim/training/exchange.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "sim/workload/compute_model.hpp"
 
 namespace syncline {

@@ -173,9 +173,11 @@ public:
                     exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
             });
             if (parallelism.sharding != Sharding::parameters) continue;
-            PlacedLayer::each_weights(layer, [&](const Grouping& shards, std::uint64_t bytes, auto& gathering) {
+            layer.each_weights([&](const Grouping& shards, std::uint64_t bytes) {
+                const AlgorithmSpec spec = parallelism.weight_gathering();
                 if (bytes > 0 && shards.size > 1)
-                    gathering = made(stage, shards, parallelism.weight_gathering(), bytes);
+                    layer.exchanges.weights.push_back(
+                        {shards, spec, made(stage, shards, spec, bytes), {bytes}, Phase::weights});
             });
         }
         if (divides_updates(parallelism.sharding))

@@ -12,8 +12,9 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/files.hpp"
-#include "sim/planning/forecast.hpp"
+#include "sim/iteration/forecast.hpp"
 #include "sim/planning/search.hpp"
+#include "sim/planning/wire_costs.hpp"
 #include "tests/catch.hpp"
 
 // The search of `parallelism: auto`, compared with the simulation of every plan.

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <random>
 
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 #include "tests/catch.hpp"
 
 // Fusion and partition as in frameworks: PyTorch's buckets, first buckets, pieces, requests and urgency.

@@ -1,4 +1,4 @@
-#include "sim/training/gradient_exchange.hpp"
+#include "sim/iteration/gradient_exchange.hpp"
 
 #include <algorithm>
 #include <iterator>

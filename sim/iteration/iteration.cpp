@@ -1,13 +1,13 @@
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 
 #include <optional>
 #include <vector>
 
-#include "sim/training/exchange.hpp"
-#include "sim/training/gradient_exchange.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/gradient_exchange.hpp"
+#include "sim/iteration/passes.hpp"
 #include "sim/training/gradient_sync.hpp"
 #include "sim/training/offload.hpp"
-#include "sim/training/passes.hpp"
 
 namespace syncline {
 
@@ -22,7 +22,7 @@ struct StepTasks {
 class RankIteration {
 public:
     RankIteration(TaskGraph& graph, const RankPasses& passes)
-        : graph_(graph), passes_(passes), computed_(passes.computed.empty() ? no_task : passes.computed.back()) {}
+        : graph_(graph), passes_(passes), computed_(passes.last_computed) {}
 
     /// Adds the copy of an iteration's batch to the device, which precedes its first layer: just before it (blocking),
     /// or during the previous iteration (overlapped).
@@ -30,7 +30,7 @@ public:
         if (mode == InputCopy::none) return;
         const StreamId stream = graph_.add_stream(passes_.process, StreamKind::input_copy);
         const TaskId copy = graph_.add_task({stream, Phase::input_copy, 0, seconds});
-        graph_.depend(passes_.computed.front(), copy, mode == InputCopy::overlapped);
+        graph_.depend(passes_.first_computed, copy, mode == InputCopy::overlapped);
         for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, mode == InputCopy::overlapped);
         graph_.depend(copy, update_, true);
         if (mode == InputCopy::blocking) graph_.begin_with(copy);
@@ -38,7 +38,7 @@ public:
 
     /// Returns the task after which the gradients of a bucket are ready, and may leave unless a cycle delays them.
     TaskId ready(const Bucket& bucket, const Plan& plan) const {
-        return plan.overlap == Overlap::none ? passes_.computed.back() : passes_.gradients[bucket.layers.back()];
+        return plan.overlap == Overlap::none ? passes_.last_computed : passes_.gradients[bucket.layers.back()];
     }
 
     /// Returns, by bucket, the task after which it may leave. With a cycle a bucket waits for the next tick once its
@@ -49,7 +49,7 @@ public:
             for (const Bucket& bucket : buckets) releases.push_back(ready(bucket, plan));
             return releases;
         }
-        graph_.begin_with(passes_.computed.front());
+        graph_.begin_with(passes_.first_computed);
         const StreamId timer = graph_.add_stream(passes_.process, StreamKind::release);
         for (const Bucket& bucket : buckets) {
             // Pieces of one bucket leave with the first piece.
@@ -179,7 +179,7 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
     std::vector<std::uint32_t> built;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         if (graph.built(workers[rank])) built.push_back(rank);
-    const Passes passes(graph, cluster, plan, arrangement, workers);
+    const Passes passes(graph, training, workers);
     std::vector<RankIteration> iterations;
     for (const RankPasses& of : passes.ranks()) iterations.emplace_back(graph, of);
     Ready ready(buckets.size(), std::vector<TaskId>(ranks, no_task));

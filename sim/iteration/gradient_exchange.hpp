@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/passes.hpp"
 #include "sim/training/lowered.hpp"
-#include "sim/training/passes.hpp"
 
 /// Exchange of gradients by collectives, among ranks that hold the same weights, and gathering of the weights that they
 /// have updated in shares: tasks of one iteration (iteration.hpp). Buckets of a group are exchanged one after the

@@ -1,11 +1,11 @@
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "sim/collective/parameter_server.hpp"
+#include "sim/iteration/switched_exchanges.hpp"
 #include "sim/taskgraph/pace.hpp"
-#include "sim/training/switches.hpp"
 
 namespace syncline {
 
