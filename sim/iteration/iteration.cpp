@@ -41,26 +41,30 @@ public:
         return plan.overlap == Overlap::none ? passes_.last_computed : passes_.gradients[bucket.layers.back()];
     }
 
-    /// Returns, by bucket, the task after which it may leave. With a cycle a bucket waits for the next tick once its
+    /// Returns, by bucket, the task after which it may leave; no_task for those of other stages. With a cycle a bucket waits for the next tick once its
     /// gradients are ready, whenever that is; buckets that become ready between the same two ticks leave together.
-    std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, const Plan& plan) {
-        std::vector<TaskId> releases;
-        if (plan.fusion.tick_s() == 0) {
-            for (const Bucket& bucket : buckets) releases.push_back(ready(bucket, plan));
-            return releases;
-        }
-        graph_.begin_with(passes_.first_computed);
-        const StreamId timer = graph_.add_stream(passes_.process, StreamKind::release);
-        for (const Bucket& bucket : buckets) {
+    std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, std::uint32_t stage, const Plan& plan) {
+        std::vector<TaskId> releases(buckets.size(), no_task);
+        const double tick_s = plan.fusion.tick_s();
+        std::optional<StreamId> timer;
+        for (std::uint32_t b = 0; b < buckets.size(); ++b) {
+            if (buckets[b].stage != stage) continue;
+            releases[b] = ready(buckets[b], plan);
+            if (tick_s == 0) continue;
             // Pieces of one bucket leave with the first piece.
-            if (bucket.part > 0) {
-                releases.push_back(releases.back());
+            if (buckets[b].part > 0) {
+                releases[b] = releases[b - 1];
                 continue;
             }
-            Task release{timer, Phase::release, static_cast<std::uint32_t>(releases.size())};
-            release.tick_s = plan.fusion.tick_s();
-            releases.push_back(graph_.add_task(release));
-            graph_.depend(releases.back(), ready(bucket, plan));
+            if (!timer) {
+                graph_.begin_with(passes_.first_computed);
+                timer = graph_.add_stream(passes_.process, StreamKind::release);
+            }
+            Task release{*timer, Phase::release, b};
+            release.tick_s = tick_s;
+            const TaskId leaves = graph_.add_task(release);
+            graph_.depend(leaves, releases[b]);
+            releases[b] = leaves;
         }
         return releases;
     }
@@ -185,14 +189,7 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
     Ready ready(buckets.size(), std::vector<TaskId>(ranks, no_task));
     for (const std::uint32_t rank : built) {
         RankIteration& iteration = iterations[rank];
-        if (!plan.parallelism.data_only()) {
-            for (std::size_t b = 0; b < buckets.size(); ++b) {
-                if (buckets[b].stage == rank / arrangement.stage_ranks)
-                    ready[b][rank] = iteration.ready(buckets[b], plan);
-            }
-            continue;
-        }
-        const std::vector<TaskId> releases = iteration.add_releases(buckets, plan);
+        const std::vector<TaskId> releases = iteration.add_releases(buckets, rank / arrangement.stage_ranks, plan);
         for (std::size_t b = 0; b < buckets.size(); ++b) ready[b][rank] = releases[b];
     }
     Arrivals results{{}, std::vector<std::vector<Arrival>>(ranks)};

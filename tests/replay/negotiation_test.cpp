@@ -6,6 +6,7 @@
 #include "sim/training/buckets.hpp"
 #include "sim/iteration/work.hpp"
 #include "tests/catch.hpp"
+#include "tests/whole_model_buckets.hpp"
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"
 

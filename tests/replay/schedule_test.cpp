@@ -1,4 +1,5 @@
 #include "tests/catch.hpp"
+#include "tests/whole_model_buckets.hpp"
 #include "tests/replay/training_worlds.hpp"
 
 #include <algorithm>
