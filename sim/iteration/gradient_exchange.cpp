@@ -168,9 +168,9 @@ StreamId GradientExchange::stream_of(std::uint32_t rank, Streams& streams, Strea
 
 /// `ready`: null if the order of the streams is the only dependency. `among` returns the groups of a bucket.
 /// `agree`: the ranks of each group agree on the order of its buckets.
-void GradientExchange::add_runs(const std::vector<Collective>& collectives, const Ready* ready,
-                                bool agree, Streams& rank_streams,
-                                const std::function<Grouping(const Bucket&)>& among, Arrivals& results) {
+void GradientExchange::add_runs(const std::vector<Collective>& collectives, const Ready* ready, bool agree,
+                                Streams& rank_streams, const std::function<Grouping(const Bucket&)>& among,
+                                Arrivals& results) {
     for (const auto& [first, end] : bucket_runs(training_.buckets)) {
         const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                            collectives.begin() + static_cast<std::ptrdiff_t>(end));

@@ -41,8 +41,9 @@ public:
         return plan.overlap == Overlap::none ? passes_.last_computed : passes_.gradients[bucket.layers.back()];
     }
 
-    /// Returns, by bucket, the task after which it may leave; no_task for those of other stages. With a cycle a bucket waits for the next tick once its
-    /// gradients are ready, whenever that is; buckets that become ready between the same two ticks leave together.
+    /// Returns, by bucket, the task after which it may leave; no_task for those of other stages. With a cycle a bucket
+    /// waits for the next tick once its gradients are ready, whenever that is; buckets that become ready between the
+    /// same two ticks leave together.
     std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, std::uint32_t stage, const Plan& plan) {
         std::vector<TaskId> releases(buckets.size(), no_task);
         const double tick_s = plan.fusion.tick_s();

@@ -163,8 +163,9 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         placed.recompute_s =
             recompute_seconds(plan.recomputation, model, narrow(static_cast<std::int64_t>(i)), placed.time);
         if (plan.compression.any() && placed.replicas.size > 1)
-            placed.compressed = compress(plan.compression, model, model.layers[i], placed.share.part, placed.replicas.size,
-                                         {cluster.device.memory_Bps, cluster.device.kernel_latency_s});
+            placed.compressed =
+                compress(plan.compression, model, model.layers[i], placed.replicas.size,
+                         {cluster.device.memory_Bps, cluster.device.kernel_latency_s}, placed.share.part);
     }
     require_images(model, result.layers, parallelism);
     require_experts(model, parallelism);

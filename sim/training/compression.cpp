@@ -96,8 +96,8 @@ std::vector<Matrix> matrices_of(const Layer& layer) {
     return matrices;
 }
 
-Compressed compress(const Compression& compression, const Model& model, const Layer& layer, double part,
-                    std::uint32_t ranks, const Codec& codec) {
+Compressed compress(const Compression& compression, const Model& model, const Layer& layer, std::uint32_t ranks,
+                    const Codec& codec, double part) {
     const Passage passage(compression, codec);
     const double element = gradient_element(model);
     const double parameters = std::ceil(static_cast<double>(layer.parameters) * part);

@@ -68,8 +68,8 @@ struct Codec {
 
 /// Returns it for one layer of a model, of whose parameters each of `ranks` ranks has this part. PowerSGD takes whole
 /// matrices apart: part 1.
-Compressed compress(const Compression& compression, const Model& model, const Layer& layer, double part,
-                    std::uint32_t ranks, const Codec& codec);
+Compressed compress(const Compression& compression, const Model& model, const Layer& layer, std::uint32_t ranks,
+                    const Codec& codec, double part = 1);
 
 /// A matrix of weights.
 struct Matrix {

@@ -50,13 +50,18 @@ std::vector<Gradient> gradients_of(const Lowered& training, std::uint32_t number
     std::uint64_t bytes = layer.bytes;
     // Every rank contributes its own values to an allgather, whose buffer contains all of them.
     if (plan.compression.any())
-        bytes = layer.compressed.bytes *
-                (plan.compression.kind == Compression::Kind::top_k ? layer.replicas.size : 1);
+        bytes = layer.compressed.bytes * (plan.compression.kind == Compression::Kind::top_k ? layer.replicas.size : 1);
     std::vector<Gradient> gradients{{number, gossip ? layer.weight_bytes : bytes, ready_s, stage, layer.replicas,
                                      layer.contributors, layer.weight_bytes, layer.compressed, layer.shards}};
     if (const auto& experts = layer.experts)
-        gradients.push_back({number, gossip ? experts->weight_bytes : experts->bytes, ready_s, stage,
-                             experts->replicas, experts->replicas.stride, experts->weight_bytes, {},
+        gradients.push_back({number,
+                             gossip ? experts->weight_bytes : experts->bytes,
+                             ready_s,
+                             stage,
+                             experts->replicas,
+                             experts->replicas.stride,
+                             experts->weight_bytes,
+                             {},
                              experts->shards});
     return gradients;
 }

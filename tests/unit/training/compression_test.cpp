@@ -56,7 +56,7 @@ TEST_CASE("fp16 halves 4-byte gradients, and each cast reads and writes them", "
     const Model model;
     for (const std::int64_t parameters : {0, 1, 7, 1000}) {
         const Layer layer{"layer", parameters, 0, 0, 0};
-        const Compressed cast = compress({.kind = Compression::Kind::fp16}, model, layer, 1, 8, codec);
+        const Compressed cast = compress({.kind = Compression::Kind::fp16}, model, layer, 8, codec);
         const auto n = static_cast<double>(parameters);
         CHECK(cast.bytes == static_cast<std::uint64_t>(2 * parameters));
         CHECK(cast.second_bytes == 0);
@@ -64,8 +64,8 @@ TEST_CASE("fp16 halves 4-byte gradients, and each cast reads and writes them", "
         CHECK(cast.decode_s == Approx(6 * n / 1e9));
         CHECK(cast.between_s == 0);
         const Compression slow{.kind = Compression::Kind::fp16, .codec_Bps = 1e6};
-        CHECK(compress(slow, model, layer, 1, 8, codec).encode_s == Approx(6 * n / 1e6));
-        const Compressed late = compress({.kind = Compression::Kind::fp16}, model, layer, 1, 8, {1e9, 1e-3});
+        CHECK(compress(slow, model, layer, 8, codec).encode_s == Approx(6 * n / 1e6));
+        const Compressed late = compress({.kind = Compression::Kind::fp16}, model, layer, 8, {1e9, 1e-3});
         CHECK(late.encode_s == (parameters == 0 ? 0 : 1e-3));
     }
 }
@@ -77,14 +77,14 @@ TEST_CASE("top_k sends k values with indices, at least one of each layer, and de
         const std::int64_t k = (parameters + 99) / 100;
         for (const std::uint32_t ranks : {2u, 7u, 64u}) {
             CAPTURE(parameters, ranks);
-            const Compressed some = compress(top_k(0.01), model, layer, 1, ranks, codec);
+            const Compressed some = compress(top_k(0.01), model, layer, ranks, codec);
             CHECK(some.bytes == static_cast<std::uint64_t>(8 * k));
             CHECK(some.encode_s == Approx(static_cast<double>(4 * parameters + 8 * k) / 1e9));
             CHECK(some.decode_s == Approx(static_cast<double>(4 * parameters + ranks * 8 * k) / 1e9));
         }
         Compression packed = top_k(0.01);
         packed.index_bytes = 2;  // run lengths, as Lin et al. pack them
-        CHECK(compress(packed, model, layer, 1, 2, codec).bytes == static_cast<std::uint64_t>(6 * k));
+        CHECK(compress(packed, model, layer, 2, codec).bytes == static_cast<std::uint64_t>(6 * k));
     }
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("PowerSGD compresses ResNet-18 by the factors of its authors", "[memor
     // × 3 × 3; 243 for the whole network with r = 1, of which vectors are sent whole.
     const Model model = resnet_18();
     const auto sent = [&](const Layer& layer, std::int64_t rank) {
-        const Compressed compressed = compress(powersgd(rank), model, layer, 1, 8, codec);
+        const Compressed compressed = compress(powersgd(rank), model, layer, 8, codec);
         return static_cast<double>(compressed.bytes + compressed.second_bytes);
     };
     const Layer last = conv(512, 512, 3);
@@ -109,7 +109,7 @@ TEST_CASE("PowerSGD compresses ResNet-18 by the factors of its authors", "[memor
 TEST_CASE("PowerSGD sends P, and what is no matrix, then Q, and leaves small matrices whole", "[memory]") {
     const Model model;
     const Layer layer = dense("fc", 300, 100, true);  // a matrix of 100 × 300, and 100 biases
-    const Compressed two = compress(powersgd(2), model, layer, 1, 8, codec);
+    const Compressed two = compress(powersgd(2), model, layer, 8, codec);
     CHECK(two.bytes == 4 * (100 * 2 + 100));
     CHECK(two.second_bytes == 4 * 300 * 2);
     const double pass_s = 4 * (100 * 300 + 400 * 2) / 1e9;
@@ -117,12 +117,12 @@ TEST_CASE("PowerSGD sends P, and what is no matrix, then Q, and leaves small mat
     CHECK(two.between_s == Approx(pass_s));
     CHECK(two.decode_s == Approx(pass_s));
     // 75 columns are as many elements as the matrix has.
-    const Compressed whole = compress(powersgd(75), model, layer, 1, 8, codec);
+    const Compressed whole = compress(powersgd(75), model, layer, 8, codec);
     CHECK(whole.bytes == 4 * (100 * 300 + 100));
     CHECK(whole.second_bytes == 0);
     CHECK(whole.encode_s == 0);
-    CHECK(compress(powersgd(74), model, layer, 1, 8, codec).second_bytes == 4 * 300 * 74);
-    CHECK(compress(powersgd(1), model, {"custom", 1000, 0, 0, 0}, 1, 8, codec).bytes == 4000);
+    CHECK(compress(powersgd(74), model, layer, 8, codec).second_bytes == 4 * 300 * 74);
+    CHECK(compress(powersgd(1), model, {"custom", 1000, 0, 0, 0}, 8, codec).bytes == 4000);
 }
 
 TEST_CASE("matrices of layers have no more elements than the layers have parameters", "[memory]") {
