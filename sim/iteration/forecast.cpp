@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "sim/collective/parameter_server.hpp"
+#include "sim/iteration/exchange.hpp"
 #include "sim/iteration/pass_times.hpp"
+#include "sim/taskgraph/ticks.hpp"
 #include "sim/training/gradient_sync.hpp"
 #include "sim/training/offload.hpp"
 #include "sim/training/pipeline.hpp"
@@ -149,40 +153,67 @@ Grouping among(const Bucket& bucket, const Plan& plan) {
 
 /// The exchanges of gradients on a stage.
 struct Reductions {
-    double end_s = 0, shards_s = 0;  ///< the last of the buckets, and of their shards
+    double end_s = 0, shards_s = 0;  ///< the last of the buckets, decoded, and of their shards
     std::vector<double> reduced_s;   ///< by bucket
 
     double last_s() const { return std::max(end_s, shards_s); }
 };
+
+/// Returns the time after which a bucket may leave.
+double release_of(const Lowered& training, const Timetable& passes, const Bucket& bucket) {
+    const Plan& plan = training.plan;
+    const double ready_s =
+        plan.overlap == Overlap::none ? passes.end_s(bucket.stage) : passes.gradients_s(bucket.layers.back());
+    const double tick_s = plan.fusion.tick_s();
+    if (tick_s == 0) return ready_s;
+    const double copy_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;
+    return next_tick(copy_s + ready_s, tick_s) - copy_s;
+}
 
 /// Returns those of the micro-batches that follow each other without a barrier.
 Reductions reduction_of(const Lowered& training, Prices& prices, const Timetable& passes, std::uint32_t stage) {
     const Plan& plan = training.plan;
     const std::uint32_t ranks = training.arrangement.stage_ranks;
     const StageRanks members{stage * ranks, ranks};
-    const bool hybrid = !training.shard_exchanges.empty();
+    const std::vector<Bucket>& buckets = training.buckets;
+    const auto price = [&](const Grouping& groups, const Chosen& chosen, std::uint64_t bytes) {
+        return prices.exchange_s(members, groups, *chosen.algorithm, chosen.spec, bytes, chosen.protocol);
+    };
+    // Rank 0 of each group gathers requests, and answers them.
+    const Push push;
+    const Pull pull;
+    const auto requests = [&](const Grouping& groups, std::uint64_t bytes) {
+        if (bytes == 0) return 0.0;
+        return prices.exchange_s(members, groups, push, {.operation = "push", .name = "push"}, bytes) +
+               prices.exchange_s(members, groups, pull, {.operation = "pull", .name = "pull"}, bytes);
+    };
+    const auto own = [&](const Bucket& bucket) { return bucket.stage == stage; };
+    const auto first = std::ranges::find_if(buckets, own);
+    const std::span<const Bucket> run(first, std::find_if_not(first, buckets.end(), own));
+    const Coordination agreed = coordinate(run, plan);
     Reductions result;
     double &end_s = result.end_s, &shards_s = result.shards_s;
-    std::vector<double>& reduced_s = result.reduced_s;
-    reduced_s.resize(training.buckets.size());
-    for (std::size_t b = 0; b < training.buckets.size(); ++b) {
-        const Bucket& bucket = training.buckets[b];
-        if (bucket.stage != stage) continue;
-        const Chosen& chosen = training.exchanges[b];
-        const double ready_s =
-            plan.overlap == Overlap::none ? passes.end_s(stage) : passes.gradients_s(bucket.layers.back());
-        end_s = std::max(end_s, ready_s) + prices.exchange_s(members, among(bucket, plan), *chosen.algorithm,
-                                                             chosen.spec, bucket.bytes, chosen.protocol);
-        reduced_s[b] = end_s;
-        if (!hybrid) continue;
+    double computed_s = passes.end_s(stage);
+    result.reduced_s.resize(buckets.size());
+    for (std::size_t i = 0; i < run.size(); ++i) {
+        const Bucket& bucket = run[i];
+        const std::size_t b = static_cast<std::size_t>(first - buckets.begin()) + i;
+        const Grouping groups = among(bucket, plan);
+        const double requests_s = agreed.request_bytes.empty() ? 0 : requests(groups, agreed.request_bytes[i]);
+        if (agreed.ahead) end_s += requests_s;
+        end_s = std::max(end_s, release_of(training, passes, bucket)) + (agreed.ahead ? 0 : requests_s) +
+                price(groups, training.exchanges[b], bucket.bytes);
+        if (!training.second_exchanges.empty())
+            end_s += bucket.between_s + price(groups, training.second_exchanges[b], bucket.second_bytes);
+        result.reduced_s[b] = end_s;
+        if (plan.compression.any()) computed_s = std::max(computed_s, end_s) + bucket.decode_s;
+        if (training.shard_exchanges.empty()) continue;
         // Shards are all-reduced while the next bucket is scattered.
-        const Chosen& shards = training.shard_exchanges[b];
-        shards_s = std::max(shards_s, end_s) + prices.exchange_s(members, copies_of(bucket.replicas, bucket.shards),
-                                                                 *shards.algorithm, shards.spec, bucket.shard_bytes(),
-                                                                 shards.protocol);
-        reduced_s[b] = shards_s;
+        shards_s = std::max(shards_s, end_s) +
+                   price(copies_of(bucket.replicas, bucket.shards), training.shard_exchanges[b], bucket.shard_bytes());
+        result.reduced_s[b] = shards_s;
     }
-    end_s = std::max(end_s, passes.end_s(stage));
+    end_s = std::max(end_s, computed_s);
     return result;
 }
 

@@ -57,7 +57,7 @@ private:
 
     double price_of(const Operation& operation) {
         const ActivationExchange& exchange = *operation.exchange;
-        const std::uint64_t bytes = *std::max_element(exchange.bytes.begin(), exchange.bytes.end());
+        const std::uint64_t bytes = prices_.decisive(exchange.bytes);
         // Neighbours of a halo send each other one message.
         return prices_.exchange_s(stage_, exchange.groups, *exchange.algorithm, exchange.spec, bytes, {});
     }

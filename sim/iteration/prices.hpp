@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/protocol.hpp"
@@ -23,6 +25,11 @@ public:
     /// `algorithm` is what was made of `spec`.
     virtual double exchange_s(StageRanks stage, const Grouping& groups, const CollectiveAlgorithm& algorithm,
                               const AlgorithmSpec& spec, std::uint64_t bytes, const Protocol& protocol = {}) = 0;
+
+    /// Returns which of the sizes of a stage's groups determines the time of their exchange.
+    virtual std::uint64_t decisive(const std::vector<std::uint64_t>& sizes) const {
+        return *std::max_element(sizes.begin(), sizes.end());
+    }
 
     /// Returns the seconds in which every rank of a stage sends `bytes` to its counterpart in the stage that begins at
     /// rank `to`.
