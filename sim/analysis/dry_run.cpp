@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/training/gradient_sync.hpp"
 #include "sim/iteration/sweep.hpp"
+#include "sim/training/gradient_sync.hpp"
 
 namespace syncline {
 
@@ -40,7 +40,7 @@ DryRun dry_run(const Lowered& training) {
         }
         exchange.algorithm = served_allreduce;
         exchange.why = "`exchange: parameter-server`";
-        if (!served) put(exchange, training.exchanges[b]);
+        if (!served) put(exchange, training.reductions[b].front().chosen);
         if (plan.exchange == ExchangeKind::gossip) exchange.why = "`exchange: gossip`";
         result.exchanges.push_back(std::move(exchange));
     }

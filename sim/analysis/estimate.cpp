@@ -6,11 +6,11 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
+#include "sim/iteration/alike.hpp"
+#include "sim/iteration/sweep.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/replay/symmetry.hpp"
-#include "sim/iteration/alike.hpp"
 #include "sim/training/placement.hpp"
-#include "sim/iteration/sweep.hpp"
 
 namespace syncline {
 

@@ -8,9 +8,9 @@
 #include "sim/analysis/host_bound.hpp"
 #include "sim/analysis/micro_batches.hpp"
 #include "sim/analysis/scaling.hpp"
-#include "sim/replay/symmetry.hpp"
 #include "sim/iteration/alike.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/replay/symmetry.hpp"
 #include "sim/training/slowest.hpp"
 #include "sim/workload/peak_note.hpp"
 
@@ -175,7 +175,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     const bool served = training.served();
     result.exchange = served ? served_allreduce : plan.exchange == ExchangeKind::gossip ? "gossip" : "allreduce";
     if (plan.exchange == ExchangeKind::allreduce)
-        result.algorithm = plan.selection ? algorithm_label(plan.selection, training.exchanges) : plan.algorithm.name;
+        result.algorithm =
+            plan.selection ? algorithm_label(plan.selection, training.first_exchanges()) : plan.algorithm.name;
     if (plan.parallelism.sharding != Sharding::none) result.algorithm = shard_algorithms(plan);
     if (!served) result.overlay = overlay_of(plan.algorithm);
     result.parallelism = plan.parallelism;

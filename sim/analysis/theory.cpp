@@ -208,7 +208,8 @@ private:
             idle->second = leaves_idle(algorithm, ranks) || (spec.peers == Peers::machine && latency_travels(cluster));
         // If some rank ends before the others, its next request overlaps with their remaining exchange.
         const bool negotiates = training_.plan.fusion.negotiation != Negotiation::none;
-        if (idle->second || !training_.second_exchanges.empty() || (negotiates && !in_step(algorithm, ranks, bytes)))
+        if (idle->second || training_.plan.compression.kind == Compression::Kind::powersgd ||
+            (negotiates && !in_step(algorithm, ranks, bytes)))
             return std::nullopt;
         return all_.of(algorithm, spec, bytes, protocol);
     }
@@ -252,7 +253,7 @@ std::string why_none_of_exchanges(const Lowered& training) {
         return "none if more servers than ranks are in use";
     }
     const auto ring = [](const Chosen& chosen) { return chosen.spec.name == "ring"; };
-    if (!flat && !std::all_of(training.exchanges.begin(), training.exchanges.end(), ring))
+    if (!flat && !std::ranges::all_of(training.first_exchanges(), ring))
         return "none on this fabric, except for a ring";
     if (plan.fusion.negotiation != Negotiation::none && (costs || !flat))
         return "none with negotiation, except on one switch without costs of the transport";

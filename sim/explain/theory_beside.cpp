@@ -47,7 +47,7 @@ void add_largest(Theory& theory, const Lowered& training) {
     theory.terms.push_back(
         {"max S", fmt::format("bytes of the largest bucket, bucket {}", largest), static_cast<double>(bytes), "B"});
     if (training.served()) return;
-    const Chosen& chosen = training.exchanges[largest];
+    const Chosen& chosen = training.reductions[largest].front().chosen;
     const std::uint32_t members = buckets[largest].replicas.size;
     theory.terms.push_back({"steps", "steps of a rank in its exchange",
                             static_cast<double>(steps_of(*chosen.algorithm, members, bytes)), ""});
@@ -68,7 +68,7 @@ void add_terms(Theory& theory, const Lowered& training) {
     add_largest(theory, training);
     const bool served = training.served();
     if (served) theory.terms.push_back({"s", "servers", static_cast<double>(plan.servers.count), ""});
-    const std::string algorithm = served ? served_allreduce : training.exchanges.front().spec.name;
+    const std::string algorithm = served ? served_allreduce : training.reductions.front().front().chosen.spec.name;
     const std::optional<MessageCost> cost = message_cost(training.cluster, training.places, algorithm);
     if (!cost) return;
     theory.terms.push_back({"α", "latency of a message", cost->alpha_s, "s"});

@@ -12,14 +12,13 @@ namespace {
 /// Returns true if something else than its layers and groups tells a rank from others.
 bool tells_ranks_apart(const Lowered& training) {
     const Plan& plan = training.plan;
-    const auto reduces_in_network = [](const std::vector<Chosen>& exchanges) {
-        return std::ranges::any_of(exchanges, [](const Chosen& chosen) {
-            return dynamic_cast<const InNetwork*>(chosen.algorithm.get()) != nullptr;
+    const bool reduced_in_network = std::ranges::any_of(training.reductions, [](const auto& exchanges) {
+        return std::ranges::any_of(exchanges, [](const BucketExchange& exchange) {
+            return dynamic_cast<const InNetwork*>(exchange.chosen.algorithm.get()) != nullptr;
         });
-    };
+    });
     return plan.noise.any() || plan.exchange != ExchangeKind::allreduce || plan.schedule != Schedule::fifo ||
-           plan.fusion.negotiation != Negotiation::none || reduces_in_network(training.exchanges) ||
-           reduces_in_network(training.shard_exchanges) ||
+           plan.fusion.negotiation != Negotiation::none || reduced_in_network ||
            std::ranges::any_of(training.arrangement.layers,
                                [](const PlacedLayer& layer) { return layer.experts && !layer.experts->loads.empty(); });
 }

@@ -103,30 +103,27 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
             agreed = add({answer, group, 0, bytes, 0, {}, by}, &asked);
         }
         const Collective& collective = buckets[bucket];
-        if (const auto in_network = std::dynamic_pointer_cast<const InNetwork>(collective.algorithm);
-            in_network && in_network->tree().ranks() > 1) {
-            const std::vector<TaskId> results_of_ranks =
-                switches.add(in_network, first + bucket, collective.bytes, collective.protocol,
-                             negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
-            for (std::uint32_t rank = 0; rank < workers.size(); ++rank)
-                results.own[rank].push_back({first + bucket, results_of_ranks[rank]});
-            continue;
-        }
-        const double gamma_s_per_B = gamma_of(reduction_Bps(cluster));
-        std::vector<TaskId> tasks =
-            add({collective.algorithm, group, 0, collective.bytes, gamma_s_per_B, collective.protocol, collective.kind},
-                negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
-        if (collective.second) {
-            for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
-                if (streams[rank] == no_stream) continue;
-                const TaskId before = tasks[rank];
-                tasks[rank] = graph.add_task({streams[rank], Phase::factor, first + bucket, collective.between_s,
-                                              Task::no_exchange, 0, urgency});
-                graph.depend(tasks[rank], before);
+        std::vector<TaskId> tasks;
+        for (const Collective::Link& link : collective.links) {
+            const std::vector<TaskId>* after = negotiated ? &agreed : own;
+            const std::vector<TaskId>* and_after = negotiated && ahead ? own : nullptr;
+            if (!tasks.empty()) {
+                after = &tasks;
+                and_after = nullptr;
+                for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
+                    if (streams[rank] == no_stream) continue;
+                    const TaskId before = tasks[rank];
+                    tasks[rank] = graph.add_task(
+                        {streams[rank], Phase::factor, first + bucket, link.before_s, Task::no_exchange, 0, urgency});
+                    graph.depend(tasks[rank], before);
+                }
             }
-            tasks = add({collective.second, group, 0, collective.second_bytes, gamma_s_per_B,
-                         collective.second_protocol, collective.kind},
-                        &tasks);
+            const auto in_network = std::dynamic_pointer_cast<const InNetwork>(link.algorithm);
+            tasks = in_network && in_network->tree().ranks() > 1
+                        ? switches.add(in_network, first + bucket, link.bytes, link.protocol, after, and_after)
+                        : add({link.algorithm, group, 0, link.bytes, gamma_of(reduction_Bps(cluster)), link.protocol,
+                               collective.kind},
+                              after, and_after);
         }
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank)
             if (tasks[rank] != no_task) results.own[rank].push_back({first + bucket, tasks[rank]});

@@ -46,21 +46,21 @@ struct Coordination {
 /// A bucket in pieces is negotiated once, with its first piece.
 Coordination coordinate(std::span<const Bucket> buckets, const Plan& plan, std::size_t first = 0);
 
-/// One bucket's exchange: its algorithm and protocol, and a second exchange that may follow after `between_s`.
+/// A bucket's exchanges on one stream, one after the other.
 struct Collective {
-    std::uint64_t bytes = 0;
-    std::shared_ptr<const CollectiveAlgorithm> algorithm;
-    Protocol protocol = {};
+    struct Link {
+        std::uint64_t bytes = 0;
+        std::shared_ptr<const CollectiveAlgorithm> algorithm;
+        Protocol protocol = {};
+        double before_s = 0;  ///< computed after the exchange before it
+    };
+    std::vector<Link> links;
     ExchangeClass kind = ExchangeClass::collective;
-    std::uint64_t second_bytes = 0;
-    std::shared_ptr<const CollectiveAlgorithm> second = nullptr;  ///< null: none
-    Protocol second_protocol = {};
-    double between_s = 0;
     std::uint32_t micro_batch = 0;  ///< whose gradients they are, if each one's are exchanged
 };
 
-/// Adds one collective per bucket among `workers`, one after the other on one exchange stream per rank, negotiations
-/// included. A rank continues when its own part is done.
+/// Adds one collective for each bucket among `workers`, one after the other on one exchange stream per rank,
+/// negotiations included. A rank continues when its own part is done.
 Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers,
                          const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
                          const Coordination& coordination = {});

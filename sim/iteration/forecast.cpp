@@ -146,9 +146,12 @@ double copies_end(const Lowered& training, const Timetable& passes, const std::v
     return end_s;
 }
 
-/// Returns the ranks among which a bucket is exchanged, before shards are.
-Grouping among(const Bucket& bucket, const Plan& plan) {
-    return plan.parallelism.sharding == Sharding::none ? bucket.replicas : bucket.shards;
+/// Returns the price of a bucket's exchange, in all groups of its stage.
+double price(const Lowered& training, Prices& prices, std::uint32_t stage, const BucketExchange& exchange) {
+    const std::uint32_t ranks = training.arrangement.stage_ranks;
+    const Chosen& chosen = exchange.chosen;
+    return prices.exchange_s({stage * ranks, ranks}, exchange.among, *chosen.algorithm, chosen.spec, exchange.bytes,
+                             chosen.protocol);
 }
 
 /// The exchanges of gradients on a stage.
@@ -173,16 +176,12 @@ double release_of(const Lowered& training, const Timetable& passes, const Bucket
 /// Returns those of the micro-batches that follow each other without a barrier.
 Reductions reduction_of(const Lowered& training, Prices& prices, const Timetable& passes, std::uint32_t stage) {
     const Plan& plan = training.plan;
-    const std::uint32_t ranks = training.arrangement.stage_ranks;
-    const StageRanks members{stage * ranks, ranks};
     const std::vector<Bucket>& buckets = training.buckets;
-    const auto price = [&](const Grouping& groups, const Chosen& chosen, std::uint64_t bytes) {
-        return prices.exchange_s(members, groups, *chosen.algorithm, chosen.spec, bytes, chosen.protocol);
-    };
     // Rank 0 of each group gathers requests, and answers them.
     const Push push;
     const Pull pull;
     const auto requests = [&](const Grouping& groups, std::uint64_t bytes) {
+        const StageRanks members{stage * training.arrangement.stage_ranks, training.arrangement.stage_ranks};
         if (bytes == 0) return 0.0;
         return prices.exchange_s(members, groups, push, {.operation = "push", .name = "push"}, bytes) +
                prices.exchange_s(members, groups, pull, {.operation = "pull", .name = "pull"}, bytes);
@@ -198,20 +197,16 @@ Reductions reduction_of(const Lowered& training, Prices& prices, const Timetable
     for (std::size_t i = 0; i < run.size(); ++i) {
         const Bucket& bucket = run[i];
         const std::size_t b = static_cast<std::size_t>(first - buckets.begin()) + i;
-        const Grouping groups = among(bucket, plan);
-        const double requests_s = agreed.request_bytes.empty() ? 0 : requests(groups, agreed.request_bytes[i]);
+        const double requests_s = agreed.request_bytes.empty() ? 0 : requests(bucket.replicas, agreed.request_bytes[i]);
         if (agreed.ahead) end_s += requests_s;
-        end_s = std::max(end_s, release_of(training, passes, bucket)) + (agreed.ahead ? 0 : requests_s) +
-                price(groups, training.exchanges[b], bucket.bytes);
-        if (!training.second_exchanges.empty())
-            end_s += bucket.between_s + price(groups, training.second_exchanges[b], bucket.second_bytes);
-        result.reduced_s[b] = end_s;
+        end_s = std::max(end_s, release_of(training, passes, bucket)) + (agreed.ahead ? 0 : requests_s);
+        for (const BucketExchange& exchange : training.reductions[b]) {
+            if (exchange.apart) shards_s = std::max(shards_s, end_s);
+            double& stream_s = exchange.apart ? shards_s : end_s;
+            stream_s += exchange.before_s + price(training, prices, stage, exchange);
+            result.reduced_s[b] = stream_s;
+        }
         if (plan.compression.any()) computed_s = std::max(computed_s, end_s) + bucket.decode_s;
-        if (training.shard_exchanges.empty()) continue;
-        // Shards are all-reduced while the next bucket is scattered.
-        shards_s = std::max(shards_s, end_s) +
-                   price(copies_of(bucket.replicas, bucket.shards), training.shard_exchanges[b], bucket.shard_bytes());
-        result.reduced_s[b] = shards_s;
     }
     end_s = std::max(end_s, computed_s);
     return result;
@@ -221,8 +216,6 @@ Reductions reduction_of(const Lowered& training, Prices& prices, const Timetable
 double exchanges_end(const Lowered& training, Prices& prices, const Timetable& passes, const Reductions& reduction,
                      std::uint32_t stage) {
     const Plan& plan = training.plan;
-    const std::uint32_t ranks = training.arrangement.stage_ranks;
-    const StageRanks members{stage * ranks, ranks};
     const std::vector<double>& reduced_s = reduction.reduced_s;
     double end_s = reduction.end_s;
     // Shards are gathered one by one, unless a step updates all together.
@@ -231,10 +224,8 @@ double exchanges_end(const Lowered& training, Prices& prices, const Timetable& p
     if (step_s > 0) end_s = std::max(end_s, reduction.shards_s) + step_s;
     double gathered_s = 0;
     for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
-        const Bucket& bucket = training.buckets[b];
-        if (bucket.stage != stage) continue;
-        gathered_s = prices.exchange_s(members, among(bucket, plan), *training.gatherings[b],
-                                       plan.parallelism.weight_gathering(), bucket.weight_bytes);
+        if (training.buckets[b].stage != stage) continue;
+        gathered_s = price(training, prices, stage, training.gatherings[b]);
         if (plan.parallelism.gather == Gather::after_update) end_s = std::max(end_s, reduced_s[b]) + gathered_s;
     }
     // Before the forward pass only the lowest layers' weights are waited for, unless computation is shorter.

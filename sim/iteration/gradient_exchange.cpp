@@ -7,14 +7,6 @@
 
 namespace syncline {
 
-namespace {
-
-Grouping shard_copies(const Bucket& bucket) {
-    return copies_of(bucket.replicas, bucket.shards);
-}
-
-}  // namespace
-
 void GradientExchange::sync_micro_batches() {
     const std::uint32_t stage_ranks = training_.arrangement.stage_ranks;
     for (std::size_t end = 0; end < passes_.ranks().front().ends.size(); ++end) {
@@ -36,53 +28,49 @@ void GradientExchange::sync_micro_batches() {
 }
 
 Arrivals GradientExchange::reduce(const Ready& ready, std::uint32_t micro_batch) {
+    const bool gossip = training_.plan.exchange == ExchangeKind::gossip;
     Arrivals results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
-    std::vector<Collective> collectives;
-    const std::vector<Bucket>& buckets = training_.buckets;
-    for (std::size_t b = 0; b < buckets.size(); ++b)
-        collectives.push_back({buckets[b].bytes, training_.exchanges[b].algorithm, training_.exchanges[b].protocol,
-                               training_.plan.exchange == ExchangeKind::gossip ? ExchangeClass::point_to_point
-                                                                               : ExchangeClass::collective});
-    for (std::size_t b = 0; b < training_.second_exchanges.size(); ++b) {
-        const Chosen& second = training_.second_exchanges[b];
-        collectives[b].second_bytes = buckets[b].second_bytes;
-        collectives[b].second = second.algorithm;
-        collectives[b].second_protocol = second.protocol;
-        collectives[b].between_s = buckets[b].between_s;
+    Ready after = ready;
+    for (const bool apart : {false, true}) {
+        std::vector<Collective> collectives;
+        std::vector<Grouping> among;
+        for (const std::vector<BucketExchange>& exchanges : training_.reductions) {
+            Collective collective{{}, gossip ? ExchangeClass::point_to_point : ExchangeClass::collective, micro_batch};
+            for (const BucketExchange& exchange : exchanges) {
+                if (exchange.apart != apart) continue;
+                collective.links.push_back(
+                    {exchange.bytes, exchange.chosen.algorithm, exchange.chosen.protocol, exchange.before_s});
+                if (collective.links.size() == 1) among.push_back(exchange.among);
+            }
+            if (!collective.links.empty()) collectives.push_back(std::move(collective));
+        }
+        if (collectives.empty()) break;
+        const bool agree = training_.plan.parallelism.sharding == Sharding::none;
+        Arrivals own{{}, std::vector<std::vector<Arrival>>(workers_.size())};
+        add_runs(collectives, among, &after, agree, apart ? shard_streams_ : streams_, own);
+        after = tasks_of(own);
+        if (apart)
+            reduced_ = after;
+        else
+            order_beside_gatherings(ready, own);
+        for (std::size_t rank = 0; rank < workers_.size(); ++rank)
+            results.own[rank].insert(results.own[rank].end(), own.own[rank].begin(), own.own[rank].end());
     }
-    for (Collective& collective : collectives) collective.micro_batch = micro_batch;
-    const Parallelism& parallelism = training_.plan.parallelism;
-    const Sharding sharding = parallelism.sharding;
-    const auto among = [&](const Bucket& bucket) {
-        return sharding == Sharding::none ? bucket.replicas : bucket.shards;
-    };
-    add_runs(collectives, &ready, sharding == Sharding::none, streams_, among, results);
-    order_beside_gatherings(ready, results);
-    if (training_.shard_exchanges.empty()) return results;
-    const Ready scattered = tasks_of(results);
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-        const Chosen& chosen = training_.shard_exchanges[b];
-        collectives[b] = {buckets[b].shard_bytes(), chosen.algorithm, chosen.protocol};
-        collectives[b].micro_batch = micro_batch;
-    }
-    Arrivals shards{{}, std::vector<std::vector<Arrival>>(workers_.size())};
-    add_runs(collectives, &scattered, false, shard_streams_, shard_copies, shards);
-    reduced_ = tasks_of(shards);
-    for (std::size_t rank = 0; rank < workers_.size(); ++rank)
-        results.own[rank].insert(results.own[rank].end(), shards.own[rank].begin(), shards.own[rank].end());
     return results;
 }
 
 void GradientExchange::gather(const std::vector<TaskId>& stepped, Arrivals& results) {
     if (training_.gatherings.empty()) return;
     std::vector<Collective> collectives;
-    for (std::size_t b = 0; b < training_.buckets.size(); ++b)
-        collectives.push_back({training_.buckets[b].weight_bytes, training_.gatherings[b]});
+    std::vector<Grouping> among;
+    for (const BucketExchange& gathering : training_.gatherings) {
+        collectives.push_back({{{gathering.bytes, gathering.chosen.algorithm}}});
+        among.push_back(gathering.among);
+    }
     Ready updated = reduced_;
     if (std::ranges::any_of(stepped, [](TaskId task) { return task != no_task; }))
         updated.assign(training_.buckets.size(), stepped);
-    const auto among = [](const Bucket& bucket) { return bucket.shards; };
-    add_runs(collectives, updated.empty() ? nullptr : &updated, false, streams_, among, results);
+    add_runs(collectives, among, updated.empty() ? nullptr : &updated, false, streams_, results);
 }
 
 std::vector<std::vector<Arrival>> GradientExchange::gather_before_forward() {
@@ -93,8 +81,9 @@ std::vector<std::vector<Arrival>> GradientExchange::gather_before_forward() {
         for (const std::vector<std::uint32_t>& group : built_groups(bucket, bucket.shards)) {
             std::vector<ProcessId> members;
             for (const std::uint32_t rank : group) members.push_back(workers_[rank]);
-            const ExchangeId exchange = graph_.add_exchange(
-                {training_.gatherings[b], graph_.add_group(members), weight_channel, bucket.weight_bytes});
+            const ExchangeId exchange =
+                graph_.add_exchange({training_.gatherings[b].chosen.algorithm, graph_.add_group(members),
+                                     weight_channel, bucket.weight_bytes});
             for (std::uint32_t member = 0; member < group.size(); ++member) {
                 const std::uint32_t rank = group[member];
                 const StreamId stream = stream_of(rank, streams, StreamKind::weights);
@@ -166,18 +155,17 @@ StreamId GradientExchange::stream_of(std::uint32_t rank, Streams& streams, Strea
     return found->second;
 }
 
-/// `ready`: null if the order of the streams is the only dependency. `among` returns the groups of a bucket.
+/// `ready`: null if the order of the streams is the only dependency. `among`: the groups of each bucket.
 /// `agree`: the ranks of each group agree on the order of its buckets.
-void GradientExchange::add_runs(const std::vector<Collective>& collectives, const Ready* ready, bool agree,
-                                Streams& rank_streams, const std::function<Grouping(const Bucket&)>& among,
-                                Arrivals& results) {
+void GradientExchange::add_runs(const std::vector<Collective>& collectives, const std::vector<Grouping>& among,
+                                const Ready* ready, bool agree, Streams& rank_streams, Arrivals& results) {
     for (const auto& [first, end] : bucket_runs(training_.buckets)) {
         const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                            collectives.begin() + static_cast<std::ptrdiff_t>(end));
         const Bucket& bucket = training_.buckets[first];
         const std::span<const Bucket> run(training_.buckets.begin() + static_cast<std::ptrdiff_t>(first), end - first);
         const Coordination coordination = agree ? coordinate(run, training_.plan, first) : Coordination{};
-        for (const std::vector<std::uint32_t>& group : built_groups(bucket, among(bucket))) {
+        for (const std::vector<std::uint32_t>& group : built_groups(bucket, among[first])) {
             std::vector<ProcessId> members;
             std::vector<StreamId> streams;
             Ready members_ready(ready ? end - first : 0);

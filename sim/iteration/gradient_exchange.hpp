@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <vector>
 
@@ -45,8 +44,8 @@ private:
     void order_beside_gatherings(const Ready& ready, const Arrivals& exchanged);
     void hold_up(std::size_t rank, const Gathering& gathering, TaskId before);
     StreamId stream_of(std::uint32_t rank, Streams& streams, StreamKind kind);
-    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, bool agree, Streams& rank_streams,
-                  const std::function<Grouping(const Bucket&)>& among, Arrivals& results);
+    void add_runs(const std::vector<Collective>& collectives, const std::vector<Grouping>& among, const Ready* ready,
+                  bool agree, Streams& rank_streams, Arrivals& results);
 
     TaskGraph& graph_;
     const Lowered& training_;

@@ -148,24 +148,18 @@ void add_pass(Counter& counter, const PassProgram& pass, const Arrangement& arra
 void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
     const Plan& plan = training.plan;
     const Bucket& bucket = training.buckets[number];
-    const Sharding sharding = plan.parallelism.sharding;
-    const std::uint32_t members = sharding == Sharding::none ? bucket.replicas.size : bucket.shards.size;
     // The first ones of each row exchange it.
     const double ranks = static_cast<double>(training.arrangement.stage_ranks) *
                          std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
-    const double groups = ranks / members, syncs = gradient_syncs(plan, training.arrangement);
-    if (!training.shard_exchanges.empty()) {
-        const std::uint32_t copies = bucket.replicas.size / members;
-        counter.add(*training.shard_exchanges[number].algorithm, copies, bucket.shard_bytes(), ranks / copies, syncs);
-    }
-    counter.add(*training.exchanges[number].algorithm, members, bucket.bytes, groups, syncs);
-    if (plan.compression.any()) counter.add_tasks(groups * members);  // decoding
-    if (!training.second_exchanges.empty()) {
-        counter.add(*training.second_exchanges[number].algorithm, members, bucket.second_bytes, groups);
-        counter.add_tasks(groups * members);
-    }
-    if (sharding == Sharding::optimizer || sharding == Sharding::gradients)
-        counter.add(*training.gatherings[number], members, bucket.weight_bytes, groups);
+    const auto add = [&](const BucketExchange& exchange, double times) {
+        counter.add(*exchange.chosen.algorithm, exchange.among.size, exchange.bytes, ranks / exchange.among.size,
+                    times);
+        if (exchange.before_s > 0) counter.add_tasks(ranks);
+    };
+    for (const BucketExchange& exchange : training.reductions[number])
+        add(exchange, gradient_syncs(plan, training.arrangement));
+    if (plan.compression.any()) counter.add_tasks(ranks);  // decoding
+    if (!training.gatherings.empty()) add(training.gatherings[number], 1);
 }
 
 }  // namespace

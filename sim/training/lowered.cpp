@@ -123,31 +123,47 @@ std::vector<Chosen> choose_by_bucket(const Lowered& training, const AlgorithmSpe
     return all;
 }
 
-/// Chooses the exchanges of buckets of `size` bytes.
-std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Bucket::*size, bool sharded) {
-    const Plan& plan = training.plan;
-    if (training.served()) return {};
-    const AlgorithmSpec named = sharded ? plan.parallelism.gradient_scattering() : plan.algorithm;
-    std::vector<Chosen> all = choose_by_bucket(
-        training, named, plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt,
-        [sharded](const Bucket& bucket) { return sharded ? bucket.shards : bucket.replicas; },
-        [size](const Bucket& bucket) { return bucket.*size; });
-    if (sharded)
-        for (Chosen& chosen : all)
-            chosen.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", named.name);
-    return all;
+/// Adds an exchange of `bytes_of(bucket)` to each bucket, in the groups of `grouping_of(bucket)`.
+template <class GroupingOf, class BytesOf>
+void add_exchanges(Lowered& training, const std::vector<Chosen>& chosen, GroupingOf grouping_of, BytesOf bytes_of,
+                   double Bucket::*before_s = nullptr, bool apart = false) {
+    training.reductions.resize(training.buckets.size());
+    for (std::size_t b = 0; b < training.buckets.size(); ++b) {
+        const Bucket& bucket = training.buckets[b];
+        training.reductions[b].push_back(
+            {chosen[b], grouping_of(bucket), bytes_of(bucket), before_s ? bucket.*before_s : 0, apart});
+    }
 }
 
-/// Chooses the all-reduces of shards.
-std::vector<Chosen> choose_shard_exchanges(const Lowered& training) {
+/// Chooses the exchanges of gradients.
+void choose_reductions(Lowered& training) {
     const Plan& plan = training.plan;
-    const bool copied = std::ranges::any_of(
-        training.buckets, [](const Bucket& bucket) { return bucket.shards.size < bucket.replicas.size; });
-    if (plan.parallelism.sharding == Sharding::none || !copied) return {};
-    return choose_by_bucket(
-        training, plan.algorithm, std::nullopt,
-        [](const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); },
-        [](const Bucket& bucket) { return bucket.shard_bytes(); });
+    if (training.served()) return;
+    const auto bytes = [](const Bucket& bucket) { return bucket.bytes; };
+    const auto replicas = [](const Bucket& bucket) { return bucket.replicas; };
+    if (plan.parallelism.sharding == Sharding::none) {
+        const auto selection = plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt;
+        const auto add = [&](auto bytes_of, double Bucket::*before_s) {
+            add_exchanges(training, choose_by_bucket(training, plan.algorithm, selection, replicas, bytes_of), replicas,
+                          bytes_of, before_s);
+        };
+        add(bytes, nullptr);
+        if (plan.compression.kind == Compression::Kind::powersgd)
+            add([](const Bucket& bucket) { return bucket.second_bytes; }, &Bucket::between_s);
+        return;
+    }
+    const auto shards = [](const Bucket& bucket) { return bucket.shards; };
+    const AlgorithmSpec scattering = plan.parallelism.gradient_scattering();
+    std::vector<Chosen> chosen = choose_by_bucket(training, scattering, plan.selection, shards, bytes);
+    for (Chosen& one : chosen)
+        one.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", scattering.name);
+    add_exchanges(training, chosen, shards, bytes);
+    if (std::ranges::all_of(training.buckets, [](const Bucket& one) { return one.shards.size == one.replicas.size; }))
+        return;
+    const auto copies = [](const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); };
+    const auto shard_bytes = [](const Bucket& bucket) { return bucket.shard_bytes(); };
+    add_exchanges(training, choose_by_bucket(training, plan.algorithm, std::nullopt, copies, shard_bytes), copies,
+                  shard_bytes, nullptr, true);
 }
 
 /// Makes the other collectives: of activations, and of weights.
@@ -178,9 +194,13 @@ public:
             });
         }
         if (divides_updates(parallelism.sharding))
-            for (const Bucket& bucket : training_.buckets)
+            for (const Bucket& bucket : training_.buckets) {
+                const AlgorithmSpec spec = parallelism.weight_gathering();
                 training_.gatherings.push_back(
-                    made(bucket.stage, bucket.shards, parallelism.weight_gathering(), bucket.weight_bytes));
+                    {{spec, {}, {}, made(bucket.stage, bucket.shards, spec, bucket.weight_bytes)},
+                     bucket.shards,
+                     bucket.weight_bytes});
+            }
     }
 
 private:
@@ -206,11 +226,11 @@ std::uint32_t averaged_iterations(const Lowered& training) {
     std::set<const CollectiveAlgorithm*> seen;
     std::uint32_t period = 1;
     bool idle = false;
-    for (std::size_t b = 0; b < training.exchanges.size(); ++b) {
-        const CollectiveAlgorithm& algorithm = *training.exchanges[b].algorithm;
+    for (const std::vector<BucketExchange>& exchanges : training.reductions) {
+        const CollectiveAlgorithm& algorithm = *exchanges.front().chosen.algorithm;
         if (!seen.insert(&algorithm).second) continue;
         period = std::lcm(period, algorithm.period());
-        idle = idle || leaves_idle(algorithm, training.buckets[b].replicas.size);
+        idle = idle || leaves_idle(algorithm, exchanges.front().among.size);
     }
     const std::uint32_t window = idle ? enough * period : period;
     // One iteration of a random process says little, and there is no steady state to look for.
@@ -236,11 +256,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     check_nodes(training.plan, training.arrangement, training.places);
     training.input_copy_s = input_copy_seconds(training);
     training.buckets = plan_buckets(training);
-    const bool sharded = training.plan.parallelism.sharding != Sharding::none;
-    training.exchanges = choose_exchanges(training, &Bucket::bytes, sharded);
-    training.shard_exchanges = choose_shard_exchanges(training);
-    if (training.plan.compression.kind == Compression::Kind::powersgd)
-        training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes, sharded);
+    choose_reductions(training);
     OtherCollectives(training).make();
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage)
         training.steps.push_back(step_time(training, stage));

@@ -25,6 +25,15 @@ struct StepTime {
     double total_s() const { return device_s + to_host_s + host_s + to_device_s; }
 };
 
+/// An exchange of a bucket, in every group of a stage that has it.
+struct BucketExchange {
+    Chosen chosen;
+    Grouping among;
+    std::uint64_t bytes = 0;
+    double before_s = 0;  ///< computed on its stream, after the exchange before it
+    bool apart = false;   ///< on a stream of its own, while the next bucket is in the exchange before it
+};
+
 struct Lowered {
     Cluster cluster;
     Model model;
@@ -35,15 +44,12 @@ struct Lowered {
     /// In the order of release, stage by stage; none among ranks with nobody to exchange with. When gradients are ready
     /// is only known where every rank has the whole model.
     std::vector<Bucket> buckets;
-    /// The all-reduce or gossip of each bucket; empty with a parameter server. With Parallelism::sharding it is a
-    /// reduce-scatter, and an allgather may follow.
-    std::vector<Chosen> exchanges;
-    /// The all-reduce of each bucket's shards, among the ranks with the same shard, if there are several; else empty.
-    std::vector<Chosen> shard_exchanges;
-    /// The second all-reduce of each bucket, if Plan::compression has one; else empty.
-    std::vector<Chosen> second_exchanges;
-    /// The allgather of each bucket's weights, if their updates are divided; otherwise empty.
-    std::vector<std::shared_ptr<const CollectiveAlgorithm>> gatherings;
+    /// The exchanges of each bucket's gradients, in order: an all-reduce or gossip, with PowerSGD a second all-reduce;
+    /// with Parallelism::sharding a reduce-scatter and, where groups of ranks divide the state, an all-reduce among the
+    /// ranks with the same shard. Empty with a parameter server.
+    std::vector<std::vector<BucketExchange>> reductions;
+    /// The all-gather of each bucket's weights, if their updates are divided; otherwise empty.
+    std::vector<BucketExchange> gatherings;
     std::vector<StepTime> steps;  ///< of the optimizer, by stage: step_time()
     /// Host-to-device copy of the input of one rank's first layer, in seconds; 0 if the plan has none.
     double input_copy_s = 0;
@@ -52,6 +58,12 @@ struct Lowered {
     /// iterations but the first.
     std::uint32_t window = 1;
 
+    /// Returns the first exchange of each bucket.
+    std::vector<Chosen> first_exchanges() const {
+        std::vector<Chosen> first;
+        for (const std::vector<BucketExchange>& exchanges : reductions) first.push_back(exchanges.front().chosen);
+        return first;
+    }
     bool served() const { return plan.exchange == ExchangeKind::parameter_server; }
 };
 

@@ -173,7 +173,8 @@ TEST_CASE("buckets of compressed gradients: fused by compressed bytes, with ever
         for (const Matrix& matrix : matrices_of(layer)) second += static_cast<std::uint64_t>(matrix.columns) * 2 * 4;
     CHECK(total(&Bucket::second_bytes) == second);
     const Lowered lowered = lower(cluster_of(), model, plan);
-    CHECK(lowered.second_exchanges.size() == lowered.buckets.size());
+    CHECK(lowered.reductions.size() == lowered.buckets.size());
+    for (const auto& exchanges : lowered.reductions) CHECK(exchanges.size() == 2);
 }
 
 TEST_CASE("top_k and PowerSGD keep what they leave out, fp16 does not, and one rank compresses nothing", "[memory]") {
