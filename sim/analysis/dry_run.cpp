@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/training/gradient_sync.hpp"
-#include "sim/training/sweep.hpp"
+#include "sim/iteration/sweep.hpp"
 
 namespace syncline {
 

@@ -8,9 +8,9 @@
 #include "sim/base/units.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/replay/symmetry.hpp"
-#include "sim/training/alike.hpp"
+#include "sim/iteration/alike.hpp"
 #include "sim/training/placement.hpp"
-#include "sim/training/sweep.hpp"
+#include "sim/iteration/sweep.hpp"
 
 namespace syncline {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/analysis/fidelity.hpp"
-#include "sim/training/work.hpp"
+#include "sim/iteration/work.hpp"
 
 /// Memory and time that a simulation takes, estimated from its Work before anything is built, so that one that cannot
 /// end is refused instead of begun.

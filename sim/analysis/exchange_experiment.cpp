@@ -7,7 +7,7 @@
 
 #include "sim/analysis/theory.hpp"
 #include "sim/collective/parameter_server.hpp"
-#include "sim/training/sweep.hpp"
+#include "sim/iteration/sweep.hpp"
 
 namespace syncline {
 

@@ -9,8 +9,8 @@
 #include "sim/analysis/micro_batches.hpp"
 #include "sim/analysis/scaling.hpp"
 #include "sim/replay/symmetry.hpp"
-#include "sim/training/alike.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/alike.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "sim/training/slowest.hpp"
 #include "sim/workload/peak_note.hpp"
 

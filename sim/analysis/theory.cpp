@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
-#include "sim/analysis/split_cost.hpp"
 #include "sim/analysis/switched_cost.hpp"
 #include "sim/collective/parameter_server.hpp"
+#include "sim/iteration/forecast.hpp"
+#include "sim/iteration/operations.hpp"
+#include "sim/iteration/pass_times.hpp"
 #include "sim/platform/wiring.hpp"
-#include "sim/training/exchange.hpp"
-#include "sim/training/iteration.hpp"
-#include "sim/workload/compute_model.hpp"
 
 namespace syncline {
 
@@ -26,21 +24,12 @@ MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps, latency_travels(cluster)};
 }
 
-/// Returns the end of the last bucket's exchange, if the first may start after `negotiation_s`. It is the same for
-/// every order of buckets, since no order leaves the streams idle while a bucket is ready.
-std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
-                                      const std::vector<std::optional<double>>& costs_s, double negotiation_s) {
-    double end_s = negotiation_s;
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-        if (!costs_s[b]) return std::nullopt;
-        end_s = std::max(end_s, buckets[b].release_s) + *costs_s[b];
-    }
-    return end_s;
-}
-
-/// Returns the end of the last pull if all ranks start together.
-std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, const Cluster& cluster,
-                                           const Plan& plan) {
+/// Returns the end of the last pull if all ranks start together. `released`: buckets leave when they are, or at once.
+std::optional<double> parameter_server_end(const Lowered& training, bool released) {
+    const std::vector<Bucket>& buckets = training.buckets;
+    const Cluster& cluster = training.cluster;
+    const Plan& plan = training.plan;
+    if (!message_cost(cluster, training.places, served_allreduce)) return std::nullopt;
     const std::vector<std::vector<ServerPart>> placed = place(buckets, plan.servers);
     const auto servers = static_cast<std::size_t>(plan.servers.count);
     const auto workers = static_cast<double>(plan.ranks);
@@ -61,7 +50,7 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         for (const ServerPart& part : placed[b]) {
             double& push = pushed[part.server];
-            push = std::max(push, buckets[b].release_s) + transfer_s(part.bytes);
+            push = std::max(push, released ? buckets[b].release_s : 0) + transfer_s(part.bytes);
             double& sum = summed[part.server];
             sum = std::max(sum, push) + static_cast<double>(part.bytes) * workers * message.gamma_s_per_B;
             double& pull = pulled[part.server];
@@ -111,63 +100,129 @@ std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vecto
     return algorithm == "ring" ? ring_message_cost(cluster, places) : std::nullopt;
 }
 
-std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t bytes) {
-    if (const auto* switched = dynamic_cast<const InNetwork*>(chosen.algorithm.get()))
+std::optional<double> ExchangeCosts::of(const CollectiveAlgorithm& algorithm, const AlgorithmSpec& spec,
+                                        std::uint64_t bytes, const Protocol& protocol) {
+    if (const auto* switched = dynamic_cast<const InNetwork*>(&algorithm))
         return switched_cost(cluster_, places_, *switched, bytes);
-    const auto [message, added] = messages_.try_emplace(chosen.spec.name);
+    const auto [message, added] = messages_.try_emplace(spec.name);
     // Channels take the ranks in other orders, over links of which some are shared and others are not.
-    if (chosen.algorithm->parts() > 1 && !is_flat(cluster_)) return std::nullopt;
-    if (added) message->second = message_cost(cluster_, places_, chosen.spec.name);
+    if (algorithm.parts() > 1 && !is_flat(cluster_)) return std::nullopt;
+    if (added) message->second = message_cost(cluster_, places_, spec.name);
     if (!message->second) return std::nullopt;
-    return carried_cost(cluster_, places_, *chosen.algorithm, bytes, *message->second, chosen.protocol);
+    return carried_cost(cluster_, places_, algorithm, bytes, *message->second, protocol);
 }
 
 namespace {
 
-/// Returns the cost of each bucket's exchange, empty without a closed form, and the formulas of the algorithms in use.
-std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& cluster,
-                                                                 const std::vector<Place>& places,
-                                                                 const std::vector<Bucket>& buckets,
-                                                                 const std::vector<Chosen>& chosen) {
-    ExchangeCosts costs(cluster, places);
-    std::map<const CollectiveAlgorithm*, bool> idle;
-    std::vector<std::optional<double>> costs_s;
-    std::vector<std::string> formulas;
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-        const CollectiveAlgorithm* algorithm = chosen[b].algorithm.get();
-        const auto [known, added] = idle.try_emplace(algorithm);
-        if (added) {
-            // After a chain whose latency travels the first ranks are ahead of the last ones in the next exchange.
-            known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size())) ||
-                            (chosen[b].spec.peers == Peers::machine && latency_travels(cluster));
-            if (std::string formula = algorithm->formula(latency_travels(cluster)); !formula.empty())
-                formulas.push_back(std::move(formula));
-        }
-        costs_s.push_back(known->second ? std::nullopt : costs.of(chosen[b], buckets[b].bytes));
-    }
-    return {costs_s, formulas.empty() ? no_formula : fmt::format("{}", fmt::join(formulas, "; or "))};
+/// Returns whether all ranks exchange all gradients, and nothing else.
+bool exchanges_only_gradients(const Lowered& training, const std::vector<PartPasses>& passes) {
+    const auto exchanges = [](const PassProgram& pass) {
+        return std::ranges::any_of(pass.operations, [](const Operation& operation) { return operation.exchange; });
+    };
+    return training.arrangement.stages == 1 && training.plan.parallelism.sharding == Sharding::none &&
+           std::ranges::none_of(
+               passes, [&](const PartPasses& part) { return exchanges(part.forward) || exchanges(part.backward); }) &&
+           std::ranges::all_of(training.buckets,
+                               [&](const Bucket& bucket) { return bucket.replicas.size == training.places.size(); });
 }
 
-/// Adds the requests that rank 0 gathers and answers before each bucket: see Coordination. Returns the cost of those
-/// that precede all buckets.
-double add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
-                    const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen,
-                    const Coordination& coordination) {
-    const std::vector<std::uint64_t>& request_bytes = coordination.request_bytes;
-    double before_s = 0;
-    if (request_bytes.empty()) return before_s;
-    const bool exact = is_flat(cluster) && wires_only(cluster.transport);
-    for (std::size_t b = 0; b < costs_s.size(); ++b) {
-        // If some rank ends before the others, its next request overlaps with their remaining exchange.
-        if (!exact || !in_step(*chosen[b].algorithm, ranks, buckets[b].bytes)) costs_s[b].reset();
-        if (!costs_s[b] || request_bytes[b] == 0) continue;
-        const MessageCost message = flat_message_cost(cluster, unlimited);
-        const double requests_s =
-            *Push().cost(ranks, request_bytes[b], message) + *Pull().cost(ranks, request_bytes[b], message);
-        (coordination.ahead ? before_s : *costs_s[b]) += requests_s;
+/// Closed forms as prices, which add up what they have priced, and remember why an exchange has none.
+class ClosedForms : public Prices {
+public:
+    /// `split`: some exchanges are among groups of ranks. Their buffers are rounded up, or down, to equal blocks.
+    ClosedForms(const Lowered& training, bool split, bool up = true)
+        : training_(training), split_(split), up_(up), all_(training.cluster, training.places) {
+        // On one switch messages cost the same for all algorithms.
+        if (split) message_ = message_cost(training.cluster, training.places, "ring");
+        if (split && !message_) fail("none for this platform");
     }
-    return before_s;
-}
+
+    double exchange_s(StageRanks, const Grouping& groups, const CollectiveAlgorithm& algorithm,
+                      const AlgorithmSpec& spec, std::uint64_t bytes, const Protocol& protocol) override {
+        if (groups.size == 1) return 0;
+        const std::string formula = algorithm.formula(latency_travels(training_.cluster));
+        if (!formula.empty() && !is_request(spec) && !std::ranges::count(formulas_, formula))
+            formulas_.push_back(formula);
+        const auto cost_s =
+            split_ ? of_group(algorithm, groups.size, bytes, protocol) : of_all(algorithm, spec, bytes, protocol);
+        if (!cost_s) fail("");
+        total_s_ += cost_s.value_or(0);
+        return cost_s.value_or(0);
+    }
+
+    double transfer_s(StageRanks, std::uint32_t, std::uint64_t) override {
+        fail("none for a pipeline");
+        return 0;
+    }
+
+    std::uint64_t decisive(const std::vector<std::uint64_t>& sizes) const override {
+        const auto [fewest, most] = std::minmax_element(sizes.begin(), sizes.end());
+        return up_ ? *most : *fewest;
+    }
+
+    bool known() const { return known_; }
+    double total_s() const { return total_s_; }
+    const std::string& why_not() const { return why_not_; }
+    /// Returns the formulas of the algorithms, each once.
+    std::string formulas() const {
+        return formulas_.empty() ? no_formula : fmt::format("{}", fmt::join(formulas_, "; or "));
+    }
+    bool any() const { return !formulas_.empty(); }
+
+private:
+    static bool is_request(const AlgorithmSpec& spec) { return spec.operation == "push" || spec.operation == "pull"; }
+
+    void fail(const std::string& why_not) {
+        known_ = false;
+        if (why_not_.empty()) why_not_ = why_not;
+    }
+
+    std::optional<double> of_group(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes,
+                                   const Protocol& protocol) {
+        if (!message_) return std::nullopt;
+        const std::uint64_t equal = (up_ ? bytes + ranks - 1 : bytes) / ranks * ranks;
+        const std::string formula = algorithm.formula(message_->travels);
+        const auto cost_s = algorithm.cost(ranks, equal, *message_);
+        const Protocol plain;
+        if (protocol.launch_s != plain.launch_s || protocol.between_latency_s != plain.between_latency_s ||
+            protocol.bandwidth_factor != plain.bandwidth_factor)
+            fail("none for a protocol's latencies");
+        else if (formula.empty())
+            fail(no_formula);
+        else if (!cost_s || !in_step(algorithm, ranks, equal))
+            fail(fmt::format("none where ranks run ahead of each other, as in {}", formula));
+        return known_ ? cost_s : std::nullopt;
+    }
+
+    std::optional<double> of_all(const CollectiveAlgorithm& algorithm, const AlgorithmSpec& spec, std::uint64_t bytes,
+                                 const Protocol& protocol) {
+        const Cluster& cluster = training_.cluster;
+        const auto ranks = static_cast<std::uint32_t>(training_.places.size());
+        if (is_request(spec)) {
+            if (!is_flat(cluster) || !wires_only(cluster.transport)) return std::nullopt;
+            return algorithm.cost(ranks, bytes, flat_message_cost(cluster, unlimited));
+        }
+        const auto [idle, added] = idle_.try_emplace(&algorithm);
+        // After a chain whose latency travels the first ranks are ahead of the last ones in the next exchange.
+        if (added)
+            idle->second = leaves_idle(algorithm, ranks) || (spec.peers == Peers::machine && latency_travels(cluster));
+        // If some rank ends before the others, its next request overlaps with their remaining exchange.
+        const bool negotiates = training_.plan.fusion.negotiation != Negotiation::none;
+        if (idle->second || !training_.second_exchanges.empty() || (negotiates && !in_step(algorithm, ranks, bytes)))
+            return std::nullopt;
+        return all_.of(algorithm, spec, bytes, protocol);
+    }
+
+    const Lowered& training_;
+    const bool split_, up_;
+    ExchangeCosts all_;
+    std::optional<MessageCost> message_;
+    std::map<const CollectiveAlgorithm*, bool> idle_;
+    std::vector<std::string> formulas_;
+    double total_s_ = 0;
+    bool known_ = true;
+    std::string why_not_;
+};
 
 /// Returns why the iteration has no closed form, although its exchanges may have one; else nothing.
 std::string why_none_of_iteration(const Cluster& cluster, const Plan& plan) {
@@ -206,52 +261,93 @@ std::string why_none_of_exchanges(const Lowered& training) {
                  : "none where blocks differ in size, or ranks are idle or out of step";
 }
 
-/// Returns the closed form of an iteration in which every rank has the whole model, without the reason.
-ClosedForm data_closed_form(const Lowered& training) {
+/// Returns why an iteration whose ranks exchange in groups has no closed form, regardless of its exchanges; else
+/// nothing.
+std::string why_none_of_groups(const Lowered& training) {
     const Cluster& cluster = training.cluster;
     const Plan& plan = training.plan;
-    const double copy_s = training.input_copy_s;
-    double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
-    const std::vector<Bucket>& buckets = training.buckets;
-    for (const PlacedLayer& layer : training.arrangement.layers)
-        compute_end_s += layer.time.forward_s + layer.time.backward_s() + layer.recompute_s;
-    // The optimizer's step follows the passes and the exchanges.
-    const auto iteration_s = [&](double gradients_s) {
-        const double busy_s = std::max(compute_end_s, gradients_s) + training.steps.front().total_s();
-        return plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
-    };
-    if (buckets.empty()) {
-        const bool none = plan.noise.any() || plan.offload == Offload::gradients;
-        return {no_exchange, 0.0, none ? std::nullopt : std::optional(iteration_s(0))};
-    }
+    const Arrangement& arrangement = training.arrangement;
+    if (plan.parallelism.pipeline.stages > 1) return "none for a pipeline";
+    // The next forward pass overlaps with the exchange of the last layer's outputs.
+    if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
+        return "none where the next micro-batch starts before the exchanges of the previous one end";
+    if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimizer states";
+    if (plan.overlap != Overlap::none || plan.hides_input_gradients() || plan.parallelism.model_chunks > 1)
+        return "none for a split model whose exchanges overlap";
+    if (!is_flat(cluster) || !wires_only(cluster.transport))
+        return "none for a split model, except on one switch without a transport";
+    for (const PlacedLayer& layer : arrangement.layers)
+        if (layer.experts && !layer.experts->loads.empty()) return "none where ranks' experts have different loads";
+    for (const PlacedLayer& layer : arrangement.layers)
+        if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than rows";
+    if (plan.noise.any()) return "none with jitter or stragglers";
+    if (plan.offload == Offload::gradients)
+        return "none where gradients are copied to the host during the backward pass";
+    if (plan.exchange == ExchangeKind::gossip || plan.compression.any() || plan.fusion.tick_s() > 0 ||
+        plan.fusion.negotiation != Negotiation::none)
+        return "none for a split model with gossip, compression, cycles or negotiation";
+    if (plan.parallelism.layout.context > 1 && speed_beside_exchange(cluster).slows())
+        return "none where computation is slower beside exchanges";
+    return "";
+}
 
-    const bool served = training.served();
-    const std::vector<Place>& places = training.places;
-    std::vector<std::optional<double>> costs_s;
-    double negotiation_s = 0;
-    std::string formula = "2(α + max over servers of its bytes·N·β) + reductions";
-    if (served && plan.servers.pull == PullStart::each)
-        formula = "per tensor: α + N·S·β, reduction, α + N·S·β, each in order";
-    if (!served) {
-        std::tie(costs_s, formula) = price(cluster, places, buckets, training.exchanges);
-        if (formula == no_formula) return {no_formula, {}, {}, no_formula};
-        if (!training.second_exchanges.empty()) costs_s.assign(costs_s.size(), std::nullopt);
-        negotiation_s = add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets,
-                                     training.exchanges, coordinate(buckets, plan));
+/// Returns the closed form of an iteration whose ranks exchange in groups.
+ClosedForm form_of_groups(const Lowered& training) {
+    if (const std::string why_not = why_none_of_groups(training); !why_not.empty()) return {why_not, {}, {}, why_not};
+    ClosedForms of_passes(training, true), most(training, true), least(training, true, false);
+    part_times(training, of_passes);
+    const double most_s = forecast(training, most).time_s, least_s = forecast(training, least).time_s;
+    if (!most.known()) return {most.why_not(), {}, {}, most.why_not()};
+    constexpr double exactness = 1e-6;
+    if (most_s - least_s > exactness * least_s) {
+        const std::string why_not = "none for blocks of such unequal sizes";
+        return {why_not, {}, {}, why_not};
     }
-    const bool priced = !served || message_cost(cluster, places, served_allreduce);
-    const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
-        if (!priced) return std::nullopt;
-        return served ? parameter_server_end(released, cluster, plan)
-                      : collectives_end(released, costs_s, negotiation_s);
-    };
-    std::vector<Bucket> at_once = buckets;
-    for (Bucket& bucket : at_once) bucket.release_s = 0;
-    ClosedForm result{formula, end_s(at_once), {}};
-    if (const std::string why_not = why_none_of_iteration(cluster, plan); !why_not.empty())
-        result.formula += "; " + why_not;
-    else if (const std::optional<double> last_s = end_s(buckets))
-        result.iteration_time_s = iteration_s(*last_s);
+    const double passes_s = of_passes.total_s(), times = training.arrangement.micro_batches;
+    return {most.any() ? "computation + Σ exchanges: " + most.formulas() : "computation",
+            times * passes_s + most.total_s() - passes_s, most_s};
+}
+
+/// Returns the formula of a parameter server.
+std::string formula_of_servers(const Plan& plan) {
+    return plan.servers.pull == PullStart::each ? "per tensor: α + N·S·β, reduction, α + N·S·β, each in order"
+                                                : "2(α + max over servers of its bytes·N·β) + reductions";
+}
+
+/// Returns the time of an iteration whose last gradients are there after `gradients_s`.
+double iteration_s(const Lowered& training, double gradients_s) {
+    const double copy_s = training.input_copy_s;
+    double busy_s = training.plan.input_copy == InputCopy::blocking ? copy_s : 0;
+    for (const PlacedLayer& layer : training.arrangement.layers)
+        busy_s +=
+            training.arrangement.micro_batches * (layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
+    busy_s = std::max(busy_s, gradients_s) + training.steps.front().total_s();
+    return training.plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
+}
+
+/// Returns the closed form of an iteration in which all ranks exchange all gradients, and nothing else.
+ClosedForm form_of_gradients(const Lowered& training) {
+    const std::string why_not = why_none_of_iteration(training.cluster, training.plan);
+    ClosedForm result{no_exchange, 0.0, {}, why_not};
+    if (training.served()) {
+        result.formula = formula_of_servers(training.plan);
+        result.communication_time_s = parameter_server_end(training, false);
+        if (const auto end_s = parameter_server_end(training, true))
+            result.iteration_time_s = iteration_s(training, *end_s);
+    } else {
+        ClosedForms prices(training, false);
+        const double time_s = forecast(training, prices).time_s;
+        if (!training.buckets.empty()) {
+            result.formula = prices.formulas();
+            if (result.formula == no_formula) return {no_formula, {}, {}, no_formula};
+            result.communication_time_s = prices.known() ? std::optional(prices.total_s()) : std::nullopt;
+        }
+        if (prices.known()) result.iteration_time_s = time_s;
+    }
+    if (why_not.empty() && !result.iteration_time_s) result.why_not = why_none_of_exchanges(training);
+    if (why_not.empty()) return result;
+    result.iteration_time_s.reset();
+    if (!training.buckets.empty()) result.formula += "; " + why_not;
     return result;
 }
 
@@ -262,12 +358,8 @@ ClosedForm closed_form(const Lowered& training) {
         const std::string why_not = "none for this network model";
         return {why_not, {}, {}, why_not};
     }
-    const bool split = !training.plan.parallelism.data_only();
-    ClosedForm form = split ? split_closed_form(training) : data_closed_form(training);
-    if (form.iteration_time_s || !form.why_not.empty()) return form;
-    form.why_not = split ? form.formula : why_none_of_iteration(training.cluster, training.plan);
-    if (form.why_not.empty()) form.why_not = why_none_of_exchanges(training);
-    return form;
+    return exchanges_only_gradients(training, passes_of(training)) ? form_of_gradients(training)
+                                                                   : form_of_groups(training);
 }
 
 }  // namespace syncline

@@ -7,7 +7,7 @@
 #include "sim/explain/link_parts.hpp"
 #include "sim/explain/rank_parts.hpp"
 #include "sim/explain/theory_beside.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 
 namespace syncline {
 

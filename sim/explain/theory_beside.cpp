@@ -7,7 +7,7 @@
 
 #include "sim/base/percent.hpp"
 #include "sim/base/units.hpp"
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 
 namespace syncline {
 

@@ -6,7 +6,7 @@
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/theory.hpp"
 #include "sim/batch/simulation.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 
 namespace syncline::batch {
 

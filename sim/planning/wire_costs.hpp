@@ -9,8 +9,8 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/protocol.hpp"
+#include "sim/iteration/prices.hpp"
 #include "sim/platform/wiring.hpp"
-#include "sim/training/grouping.hpp"
 
 /// Estimated times of exchanges on any fabric.
 ///
@@ -22,25 +22,15 @@
 /// are taken as if they were.
 namespace syncline::planning {
 
-/// Ranks of a stage: `ranks` of them from `first` on.
-struct StageRanks {
-    std::uint32_t first = 0, ranks = 1;
-    auto operator<=>(const StageRanks&) const = default;
-};
-
-class WireCosts {
+class WireCosts : public Prices {
 public:
     /// `cluster` and `places` (of each rank) must outlive it. The cluster must not be a platform in SimGrid's format.
     WireCosts(const Cluster& cluster, const std::vector<Place>& places);
 
-    /// Returns the seconds of an exchange that all groups of a stage make at the same time.
-    /// `algorithm` is what was made of `spec`.
     double exchange_s(StageRanks stage, const Grouping& groups, const CollectiveAlgorithm& algorithm,
-                      const AlgorithmSpec& spec, std::uint64_t bytes, const Protocol& protocol = {});
+                      const AlgorithmSpec& spec, std::uint64_t bytes, const Protocol& protocol = {}) override;
 
-    /// Returns the seconds in which every rank of a stage sends `bytes` to its counterpart in the stage that begins at
-    /// rank `to`.
-    double transfer_s(StageRanks from, std::uint32_t to, std::uint64_t bytes);
+    double transfer_s(StageRanks from, std::uint32_t to, std::uint64_t bytes) override;
 
 private:
     struct Flow {

@@ -91,7 +91,7 @@ private:
 /// An operation to await. `begin(caller)` starts it; it returns true if the caller is suspended, and will be resumed
 /// when the operation is over, and false if it is over already.
 template <class Begin>
-struct Operation {
+struct Awaitable {
     Begin begin;
 
     bool await_ready() const noexcept { return false; }
@@ -100,6 +100,6 @@ struct Operation {
 };
 
 template <class Begin>
-Operation(Begin) -> Operation<Begin>;
+Awaitable(Begin) -> Awaitable<Begin>;
 
 }  // namespace syncline

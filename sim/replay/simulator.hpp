@@ -64,27 +64,27 @@ public:
     // Operations of a stream: only its own program may call and await these.
 
     auto sleep(StreamId stream, double seconds) {
-        return Operation{[=, this](std::coroutine_handle<> caller) { return begin_sleep(stream, seconds, caller); }};
+        return Awaitable{[=, this](std::coroutine_handle<> caller) { return begin_sleep(stream, seconds, caller); }};
     }
     /// Waits for unpark().
     auto park(StreamId stream) {
-        return Operation{[=, this](std::coroutine_handle<> caller) { return begin_park(stream, caller); }};
+        return Awaitable{[=, this](std::coroutine_handle<> caller) { return begin_park(stream, caller); }};
     }
     /// Waits for unpark(), but at most this time.
     auto park(StreamId stream, double seconds) {
-        return Operation{[=, this](std::coroutine_handle<> caller) { return begin_park(stream, seconds, caller); }};
+        return Awaitable{[=, this](std::coroutine_handle<> caller) { return begin_park(stream, seconds, caller); }};
     }
     /// Lets all others run that can continue at this instant.
     auto yield(StreamId stream) {
-        return Operation{[=, this](std::coroutine_handle<> caller) { return begin_yield(stream, caller); }};
+        return Awaitable{[=, this](std::coroutine_handle<> caller) { return begin_yield(stream, caller); }};
     }
     /// Waits until all messages of the step have ended, those that it sends and those that it takes.
     auto ends(StreamId stream) {
-        return Operation{[=, this](std::coroutine_handle<> caller) { return begin_wait(stream, 0, caller); }};
+        return Awaitable{[=, this](std::coroutine_handle<> caller) { return begin_wait(stream, 0, caller); }};
     }
     /// Waits until fewer than `window` of the sent messages of the step have not ended.
     auto window(StreamId stream, std::uint32_t window) {
-        return Operation{[=, this](std::coroutine_handle<> caller) { return begin_wait(stream, window, caller); }};
+        return Awaitable{[=, this](std::coroutine_handle<> caller) { return begin_wait(stream, window, caller); }};
     }
     /// Wakes a stream that is parked; does nothing if it is not.
     virtual void unpark(StreamId stream) = 0;

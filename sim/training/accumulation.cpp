@@ -28,7 +28,7 @@ void accumulate_gradients(const Device& device, const Model& model, const Plan& 
     const double added = scattered ? buffer : weight;
     const double additions = buffer == added ? (micro_batches - 1) / micro_batches : 1;
     double moved = 0;  // bytes
-    PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto&) {
+    placed.each_weights([&](const Grouping& shards, std::uint64_t bytes) {
         const double weights = static_cast<double>(bytes) / weight;
         moved += additions * weights / (scattered ? shards.size : 1) * (added + 2 * buffer);
         if (scattered && buffer != weight) moved += weights * (weight + buffer);

@@ -162,9 +162,10 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         accumulate_gradients(cluster.device, model, plan, placed);
         placed.recompute_s =
             recompute_seconds(plan.recomputation, model, narrow(static_cast<std::int64_t>(i)), placed.time);
-        if (plan.compression.any() && plan.ranks > 1)
-            placed.compressed = compress(plan.compression, model, model.layers[i], narrow(plan.ranks),
-                                         {cluster.device.memory_Bps, cluster.device.kernel_latency_s});
+        if (plan.compression.any() && placed.replicas.size > 1)
+            placed.compressed =
+                compress(plan.compression, model, model.layers[i], placed.replicas.size,
+                         {cluster.device.memory_Bps, cluster.device.kernel_latency_s}, placed.share.part);
     }
     require_images(model, result.layers, parallelism);
     require_experts(model, parallelism);

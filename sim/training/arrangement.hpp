@@ -56,6 +56,8 @@ struct LayerExchanges {
     /// the inputs do not.
     std::vector<ActivationExchange> beside_backward;
     std::vector<ActivationExchange> after_backward;  ///< of the gradients of its inputs, once computed
+    /// All-gathers of its weights and of those of its experts before each pass, if they are divided: see Lowered.
+    std::vector<ActivationExchange> weights;
     /// The core, after the rest of the forward pass, and of the gradients of the inputs, whose parts add up to 1;
     /// empty: nothing is exchanged inside the layer.
     std::vector<Round> forward_rounds, backward_rounds;
@@ -69,7 +71,7 @@ struct LayerExchanges {
             if (round.exchange) visit(*round.exchange);
     }
 
-    /// Visits all exchanges.
+    /// Visits all exchanges of activations.
     template <class Self, class Visitor>
     static void each(Self& self, Visitor visit) {
         for (auto* list : {&self.before_forward, &self.after_forward, &self.before_backward, &self.beside_backward,
@@ -89,8 +91,6 @@ struct PlacedExperts {
     std::uint64_t weight_bytes = 0;  ///< ... and of their weights
     Grouping replicas;               ///< the ranks that have the same experts ...
     Grouping shards;                 ///< ... and those among which Sharding divides their state
-    /// The allgather of their weights before a pass, if they are divided: see Lowered.
-    std::shared_ptr<const CollectiveAlgorithm> gathering = {};
     /// By member of the group: tokens in units of an equal share, and times of the layer; empty: all are alike.
     std::vector<double> loads;
     std::vector<LayerTime> times;
@@ -129,16 +129,13 @@ struct PlacedLayer {
     std::optional<PlacedExperts> experts;
     ChunkedProducts chunked = {};  ///< part of `time`
     Compressed compressed = {};    ///< its gradients in the exchange, with Plan::compression
-    /// The allgather of its weights before a pass, if they are divided: see Lowered.
-    std::shared_ptr<const CollectiveAlgorithm> gathering = {};
     LayerExchanges exchanges;
 
-    /// Visits the layer's weights and those of its experts: the ranks that divide them, their bytes, and their
-    /// gathering, which is const if `self` is.
-    template <class Self, class Visitor>
-    static void each_weights(Self& self, Visitor visit) {
-        visit(self.shards, self.weight_bytes, self.gathering);
-        if (self.experts) visit(self.experts->shards, self.experts->weight_bytes, self.experts->gathering);
+    /// Visits the layer's weights and those of its experts: the ranks that divide them, and their bytes.
+    template <class Visitor>
+    void each_weights(Visitor visit) const {
+        visit(shards, weight_bytes);
+        if (experts) visit(experts->shards, experts->weight_bytes);
     }
 
     /// Returns true if the row of the rank with this index in its stage has a part.

@@ -54,29 +54,19 @@ std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const P
     return cut(buckets, plan.partition_bytes);
 }
 
-std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
-                                 const Plan& plan, const std::vector<Compressed>& compressed) {
-    const auto encode_s = [&](std::size_t layer) { return compressed.empty() ? 0 : compressed[layer].encode_s; };
+std::vector<double> ready_times(const std::vector<LayerTime>& times, double start_s, std::int64_t micro_batches,
+                                Overlap overlap) {
     double now_s = start_s;
-    for (const LayerTime& time : times) now_s += time.forward_s;
-    double backward_end_s = now_s;
-    for (std::size_t i = 0; i < times.size(); ++i) backward_end_s += times[i].backward_s() + encode_s(i);
-
-    const Grouping all{static_cast<std::uint32_t>(plan.ranks), 1};
-    std::vector<Gradient> gradients;
-    for (std::size_t i = model.layers.size(); i-- > 0;) {
-        now_s += times[i].backward_s() + encode_s(i);
-        Gradient& gradient = gradients.emplace_back();
-        gradient.layer = static_cast<std::uint32_t>(i);
-        gradient.weight_bytes = weight_bytes(model, model.layers[i]);
-        gradient.bytes = plan.exchange == ExchangeKind::gossip ? gradient.weight_bytes
-                         : compressed.empty()                  ? gradient_bytes(model, model.layers[i])
-                                                               : compressed[i].bytes;
-        gradient.ready_s = plan.overlap == Overlap::none ? backward_end_s : now_s;
-        gradient.replicas = all;
-        if (!compressed.empty()) gradient.compressed = compressed[i];
+    for (const LayerTime& time : times) {
+        now_s += static_cast<double>(micro_batches - 1) * (time.forward_s + time.backward_s());
+        now_s += time.forward_s;
     }
-    return make_buckets(gradients, plan);
+    double backward_end_s = now_s;
+    for (const LayerTime& time : times) backward_end_s += time.backward_s();
+    std::vector<double> ready_s(times.size(), backward_end_s);
+    if (overlap == Overlap::none) return ready_s;
+    for (std::size_t layer = times.size(); layer-- > 0;) ready_s[layer] = now_s += times[layer].backward_s();
+    return ready_s;
 }
 
 std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_bytes) {

@@ -27,8 +27,10 @@ namespace syncline {
 struct Bucket {
     std::uint64_t bytes = 0;
     std::vector<std::uint32_t> layers;  ///< in backward order; the last one completes the bucket
-    double ready_s = 0;    ///< after the iteration's start, if computation is undisturbed: all gradients are ready ...
-    double release_s = 0;  ///< ... and the exchange may start (differs from ready_s only with ticks)
+    /// After the iteration's start, if computation is undisturbed: all gradients are ready (ready_times; 0 in a
+    /// pipeline) ...
+    double ready_s = 0;
+    double release_s = 0;    ///< ... and the exchange may start (differs from ready_s only with ticks)
     std::uint32_t part = 0;  ///< number of this piece within its bucket
     std::uint32_t stage = 0;
     Grouping replicas = {};          ///< the ranks of the stage that exchange it ...
@@ -65,11 +67,11 @@ bool same_ranks(const Some& a, const Other& b) {
 /// Merges gradients that become ready in this order. Only gradients exchanged among the same ranks share a bucket.
 std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const Plan& plan);
 
-/// Returns the buckets, or their pieces, of a model that every rank has in full and whose forward pass starts at
-/// `start_s`, in the order of their release. Layers without parameters are in none. Gossip exchanges weights; with
-/// Plan::compression `compressed` says by layer what is exchanged.
-std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
-                                 const Plan& plan, const std::vector<Compressed>& compressed = {});
+/// Returns by layer the time after the start of an iteration at which its gradients are complete, if nothing but the
+/// computation takes time: m micro-batches pass one after the other through the layers, from `start_s` on, and the
+/// gradients are those of the last one. With Overlap::none all are complete after the backward pass.
+std::vector<double> ready_times(const std::vector<LayerTime>& times, double start_s, std::int64_t micro_batches,
+                                Overlap overlap);
 
 /// Cuts each bucket into pieces of at most `partition_bytes`, in order; 0 leaves buckets whole.
 std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_bytes);

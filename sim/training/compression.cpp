@@ -97,10 +97,10 @@ std::vector<Matrix> matrices_of(const Layer& layer) {
 }
 
 Compressed compress(const Compression& compression, const Model& model, const Layer& layer, std::uint32_t ranks,
-                    const Codec& codec) {
+                    const Codec& codec, double part) {
     const Passage passage(compression, codec);
     const double element = gradient_element(model);
-    const auto parameters = static_cast<double>(layer.parameters);
+    const double parameters = std::ceil(static_cast<double>(layer.parameters) * part);
     const double gradients = parameters * element;
     if (layer.parameters == 0) return {};
     switch (compression.kind) {

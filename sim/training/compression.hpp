@@ -66,9 +66,10 @@ struct Codec {
     double kernel_latency_s = 0;
 };
 
-/// Returns it for one layer of a model that each of `ranks` ranks has in full.
+/// Returns it for one layer of a model, of whose parameters each of `ranks` ranks has this part. PowerSGD takes whole
+/// matrices apart: part 1.
 Compressed compress(const Compression& compression, const Model& model, const Layer& layer, std::uint32_t ranks,
-                    const Codec& codec);
+                    const Codec& codec, double part = 1);
 
 /// A matrix of weights.
 struct Matrix {

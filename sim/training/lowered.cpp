@@ -24,69 +24,66 @@ double input_copy_seconds(const Lowered& training) {
     return elements * activation_element(training.model) / training.cluster.device.host_link_Bps;
 }
 
-/// Returns by layer the time of what is computed again just before its backward pass.
-std::vector<double> recompute_before(const Arrangement& arrangement) {
-    std::vector<double> seconds;
+/// Returns by layer the times of its passes, with what is computed beside them: encoding, and what is computed again,
+/// which delays the gradients of the layer and of those before it.
+std::vector<LayerTime> pass_times(const Arrangement& arrangement) {
+    std::vector<LayerTime> times;
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
-        seconds.push_back(layer.recomputed ? 0 : layer.recompute_s);
+        LayerTime& time = times.emplace_back(layer.time);
+        double again_s = layer.recomputed ? 0 : layer.recompute_s;
         const Segment again = arrangement.again_before(i);
         for (std::uint32_t each = again.first; each < again.end; ++each)
-            seconds.back() += arrangement.layers[each].recompute_s;
+            again_s += arrangement.layers[each].recompute_s;
+        time.input_gradient_s += again_s;
+        time.weight_gradient_s += layer.compressed.encode_s;
     }
-    return seconds;
+    return times;
+}
+
+/// Returns the gradients of a layer, and of its experts, that ranks exchange: its weights, with gossip.
+std::vector<Gradient> gradients_of(const Lowered& training, std::uint32_t number, double ready_s) {
+    const Plan& plan = training.plan;
+    const PlacedLayer& layer = training.arrangement.layers[number];
+    const std::uint32_t stage = layer.part % training.arrangement.stages;
+    const bool gossip = plan.exchange == ExchangeKind::gossip;
+    std::uint64_t bytes = layer.bytes;
+    // Every rank contributes its own values to an allgather, whose buffer contains all of them.
+    if (plan.compression.any())
+        bytes = layer.compressed.bytes * (plan.compression.kind == Compression::Kind::top_k ? layer.replicas.size : 1);
+    std::vector<Gradient> gradients{{number, gossip ? layer.weight_bytes : bytes, ready_s, stage, layer.replicas,
+                                     layer.contributors, layer.weight_bytes, layer.compressed, layer.shards}};
+    if (const auto& experts = layer.experts)
+        gradients.push_back({number,
+                             gossip ? experts->weight_bytes : experts->bytes,
+                             ready_s,
+                             stage,
+                             experts->replicas,
+                             experts->replicas.stride,
+                             experts->weight_bytes,
+                             {},
+                             experts->shards});
+    return gradients;
 }
 
 std::vector<Bucket> plan_buckets(const Lowered& training) {
     const Plan& plan = training.plan;
     const Arrangement& arrangement = training.arrangement;
-    if (plan.parallelism.data_only()) {
-        if (plan.ranks == 1) return {};
-        const std::vector<double> recompute_before_s = recompute_before(arrangement);
-        std::vector<LayerTime> times;
-        std::vector<Compressed> compressed;
-        for (const PlacedLayer& layer : arrangement.layers) {
-            times.push_back(layer.time);
-            // What is computed again delays the gradients of the layer and of those before it.
-            times.back().input_gradient_s += recompute_before_s[times.size() - 1];
-            if (plan.compression.any()) compressed.push_back(layer.compressed);
-        }
-        const double start_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;
-        std::vector<Bucket> buckets = make_buckets(training.model, times, start_s, plan, compressed);
-        // Every rank contributes its own values to an allgather, whose buffer contains all of them.
-        if (plan.compression.kind == Compression::Kind::top_k)
-            for (Bucket& bucket : buckets) bucket.bytes *= bucket.replicas.size;
-        return buckets;
-    }
+    const double start_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;
+    std::vector<double> ready_s(arrangement.layers.size(), 0);
+    if (arrangement.stages == 1)
+        ready_s = ready_times(pass_times(arrangement), start_s, arrangement.micro_batches, plan.overlap);
     std::vector<Bucket> buckets;
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
-        std::vector<Gradient> gradients, of_experts;
+        std::vector<Gradient> of_layers, of_experts;
         for (auto i = static_cast<std::uint32_t>(arrangement.layers.size()); i-- > 0;) {
-            const PlacedLayer& layer = arrangement.layers[i];
-            if (layer.part % arrangement.stages != stage) continue;
-            if (layer.replicas.size > 1)
-                gradients.push_back({i,
-                                     layer.bytes,
-                                     0,
-                                     stage,
-                                     layer.replicas,
-                                     layer.contributors,
-                                     layer.weight_bytes,
-                                     {},
-                                     layer.shards});
-            if (layer.experts && layer.experts->replicas.size > 1)
-                of_experts.push_back({i,
-                                      layer.experts->bytes,
-                                      0,
-                                      stage,
-                                      layer.experts->replicas,
-                                      layer.experts->replicas.stride,
-                                      layer.experts->weight_bytes,
-                                      {},
-                                      layer.experts->shards});
+            if (arrangement.layers[i].part % arrangement.stages != stage) continue;
+            const std::vector<Gradient> gradients = gradients_of(training, i, ready_s[i]);
+            if (gradients.front().replicas.size > 1) of_layers.push_back(gradients.front());
+            if (gradients.size() > 1 && gradients.back().replicas.size > 1) of_experts.push_back(gradients.back());
         }
         // Experts are fused among themselves, and buckets go in the order in which backward passes complete them.
-        std::vector<Bucket> own = make_buckets(gradients, plan);
+        std::vector<Bucket> own = make_buckets(of_layers, plan);
         const std::vector<Bucket> more = make_buckets(of_experts, plan);
         own.insert(own.end(), more.begin(), more.end());
         std::stable_sort(own.begin(), own.end(),
@@ -173,9 +170,11 @@ public:
                     exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
             });
             if (parallelism.sharding != Sharding::parameters) continue;
-            PlacedLayer::each_weights(layer, [&](const Grouping& shards, std::uint64_t bytes, auto& gathering) {
+            layer.each_weights([&](const Grouping& shards, std::uint64_t bytes) {
+                const AlgorithmSpec spec = parallelism.weight_gathering();
                 if (bytes > 0 && shards.size > 1)
-                    gathering = made(stage, shards, parallelism.weight_gathering(), bytes);
+                    layer.exchanges.weights.push_back(
+                        {shards, spec, made(stage, shards, spec, bytes), {bytes}, Phase::weights});
             });
         }
         if (divides_updates(parallelism.sharding))

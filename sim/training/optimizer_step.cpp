@@ -17,7 +17,7 @@ double updated_weights(const Lowered& training, std::uint32_t stage) {
     double weights = 0;
     for (const PlacedLayer& layer : training.arrangement.layers) {
         if (layer.part % training.arrangement.stages != stage) continue;
-        PlacedLayer::each_weights(layer, [&](const Grouping& shards, std::uint64_t bytes, const auto&) {
+        layer.each_weights([&](const Grouping& shards, std::uint64_t bytes) {
             weights += std::ceil(static_cast<double>(bytes) / element / (divided ? shards.size : 1));
         });
     }

@@ -95,7 +95,8 @@ struct Pipeline {
 
 /// Computation beside which rows exchange the gradients of a layer's inputs: that of the gradients of its weights
 /// (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication), or none. `as_gradients`: as Plan::overlap says for
-/// the gradients of weights.
+/// the gradients of weights. `weight_gradients`: also with Overlap::none, as in Megatron-LM without
+/// --overlap-grad-reduce. All gradients of a layer's weights count, although those of its last product come earlier.
 enum class ModelOverlap { as_gradients, none, weight_gradients };
 
 /// State that ranks with the same weights divide among each other, instead of each holding all of it. `optimizer`: the

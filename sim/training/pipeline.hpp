@@ -28,7 +28,7 @@
 /// longer, the bubble is (p-1)·b. On a single stage there is no bubble, and nothing is apart.
 ///
 /// With Recomputation::full the gradients of inputs include the forward pass, b = f + b', and what it computes again
-/// stays until the gradients of weights.
+/// stays until the gradients of weights: stage s has it for s + 1 micro-batches, so that the last stage saves nothing.
 ///
 /// Left out: groups of more than p micro-batches (microbatch_group_size_per_vp_stage), and numbers of micro-batches
 /// that are not a multiple of p; activations that only the gradients of inputs need, and which zero_bubble_h1 could

@@ -92,8 +92,7 @@ void judge_channels(const Lowered& training, Complaints& complaints) {
     for (const PlacedLayer& layer : training.arrangement.layers) {
         LayerExchanges::each(layer.exchanges,
                              [&](const ActivationExchange& exchange) { some = some || exchange.in_library(); });
-        PlacedLayer::each_weights(
-            layer, [&](const Grouping&, std::uint64_t, const auto& gathering) { some = some || gathering != nullptr; });
+        some = some || !layer.exchanges.weights.empty();
     }
     if (!some)
         complaints.push_back({"channels", "channels are those of collectives, of which this plan has none",

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sim/platform/cluster.hpp"
-#include "sim/training/sweep.hpp"
+#include "sim/iteration/sweep.hpp"
 
 /// The exchange that the bench replays: a ring all-reduce of 100 MB on a star of 100 Gb/s.
 struct Ring {

@@ -3,7 +3,7 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 #include "tests/catch.hpp"
 
 // Compares every algorithm on SimGrid's star with its closed form, which tests/unit checks against an independent

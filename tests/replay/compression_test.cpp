@@ -2,7 +2,7 @@
 #include <random>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/training/work.hpp"
+#include "sim/iteration/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 

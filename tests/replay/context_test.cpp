@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/training/iteration.hpp"
-#include "sim/training/work.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/iteration/work.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/card_a.hpp"

@@ -4,7 +4,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/explain/explain.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"

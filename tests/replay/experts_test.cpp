@@ -4,11 +4,12 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/explain/explain.hpp"
-#include "sim/planning/forecast.hpp"
-#include "sim/training/alike.hpp"
+#include "sim/iteration/alike.hpp"
+#include "sim/iteration/forecast.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/iteration/work.hpp"
+#include "sim/planning/wire_costs.hpp"
 #include "sim/training/expert_loads.hpp"
-#include "sim/training/iteration.hpp"
-#include "sim/training/work.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"
@@ -301,7 +302,7 @@ TEST_CASE("experts: with fewer expert rows than rows, messages and iteration are
         CHECK(*result.closed_form.iteration_time_s == Approx(result.time.iteration_s).epsilon(1e-6));
         const Lowered lowered = lower(made.cluster(one.ranks()), model, folded_plan(one));
         planning::WireCosts wires(lowered.cluster, lowered.places);
-        CHECK(planning::forecast(lowered, wires).time_s == Approx(result.time.iteration_s).epsilon(1e-6));
+        CHECK(forecast(lowered, wires).time_s == Approx(result.time.iteration_s).epsilon(1e-6));
     }
 }
 

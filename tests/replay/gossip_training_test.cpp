@@ -4,7 +4,7 @@
 #include <random>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "sim/workload/compute_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"

@@ -11,7 +11,7 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/config/files.hpp"
 #include "sim/explain/explain.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "sim/training/memory.hpp"
 #include "tests/catch.hpp"
 

@@ -4,8 +4,9 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/training/buckets.hpp"
-#include "sim/training/work.hpp"
+#include "sim/iteration/work.hpp"
 #include "tests/catch.hpp"
+#include "tests/whole_model_buckets.hpp"
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/training/feasibility.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"

@@ -4,7 +4,7 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/config/files.hpp"
 #include "sim/replay/native.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
 #include "tests/replay/training_worlds.hpp"

@@ -12,8 +12,9 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/files.hpp"
-#include "sim/planning/forecast.hpp"
+#include "sim/iteration/forecast.hpp"
 #include "sim/planning/search.hpp"
+#include "sim/planning/wire_costs.hpp"
 #include "tests/catch.hpp"
 
 // The search of `parallelism: auto`, compared with the simulation of every plan.
@@ -439,7 +440,7 @@ TEST_CASE("plan search: experts on many ranks are considered within the effort",
 }
 
 TEST_CASE("plan search: forecasts of plans without stages are their closed forms", "[memory]") {
-    // Every rank has a node, nothing overlaps, and rings stay in step: analysis/split_cost.hpp.
+    // Every rank has a node, nothing overlaps, and rings stay in step: analysis/theory.hpp.
     const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", overlap: none");
     Cluster cluster = variant.cluster;
     cluster.node.devices = 1;

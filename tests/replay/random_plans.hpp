@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/training/arrangement.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/replay/chance.hpp"
 #include "tests/replay/every_shape.hpp"
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"

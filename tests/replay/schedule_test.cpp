@@ -1,4 +1,5 @@
 #include "tests/catch.hpp"
+#include "tests/whole_model_buckets.hpp"
 #include "tests/replay/training_worlds.hpp"
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 
 #include "sim/taskgraph/ticks.hpp"
 #include "sim/training/buckets.hpp"
-#include "sim/training/exchange.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/iteration.hpp"
 
 // Order of buckets, and the layers that wait for them: iterations that overlap, compared with times worked out by hand
 // and with list scheduling on one machine.

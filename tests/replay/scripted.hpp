@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/replay/replay.hpp"
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 
 /// One collective whose members' steps are given, on a cluster, and the time at which each member is done.
 namespace syncline {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 
 // Variants of parameter servers in frameworks: pulls of single tensors, local reductions first, pieces, priorities.
 

@@ -4,7 +4,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 

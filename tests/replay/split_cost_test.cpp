@@ -1,4 +1,4 @@
-#include "sim/analysis/split_cost.hpp"
+#include "sim/analysis/theory.hpp"
 
 #include "sim/analysis/experiment.hpp"
 #include "tests/catch.hpp"

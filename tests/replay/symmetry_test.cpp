@@ -8,8 +8,8 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/training/alike.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/alike.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
 #include "tests/replay/even_worlds.hpp"

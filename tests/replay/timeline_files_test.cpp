@@ -4,7 +4,7 @@
 
 #include "sim/replay/replay.hpp"
 #include "sim/trace/chrome_trace.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/chrome_trace.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "sim/analysis/carried_cost.hpp"
 #include "sim/analysis/experiment.hpp"
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/allreduce.hpp"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "sim/training/sweep.hpp"
-#include "sim/training/work.hpp"
+#include "sim/iteration/sweep.hpp"
+#include "sim/iteration/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/random_plans.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 #include "sim/training/placement.hpp"
 
 /// Fabrics of one-device nodes whose links are all alike, and an exchange given by a test.

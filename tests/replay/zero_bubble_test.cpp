@@ -1,8 +1,8 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/training/iteration.hpp"
-#include "sim/training/work.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/iteration/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "sim/training/buckets.hpp"
 #include "tests/catch.hpp"
+#include "tests/whole_model_buckets.hpp"
 
 using namespace syncline;
 

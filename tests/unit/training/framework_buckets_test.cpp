@@ -1,8 +1,9 @@
 #include <cmath>
 #include <random>
 
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 #include "tests/catch.hpp"
+#include "tests/whole_model_buckets.hpp"
 
 // Fusion and partition as in frameworks: PyTorch's buckets, first buckets, pieces, requests and urgency.
 

@@ -1,5 +1,5 @@
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 
 // Streams that agree on their tasks, and the tasks that a rank waits for.

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 #include "tests/catch.hpp"
 
 // The node of each server, for any number of nodes, ranks and servers.

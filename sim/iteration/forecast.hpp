@@ -1,17 +1,16 @@
 #pragma once
 
-#include "sim/planning/wire_costs.hpp"
+#include "sim/iteration/prices.hpp"
 #include "sim/training/lowered.hpp"
 
 /// Estimate of an iteration's time without simulating messages, and a lower bound of it.
 ///
-/// A pass of a micro-batch through a part of the model is walked layer by layer as training/passes.cpp orders it: a
-/// layer computes once its inputs are exchanged and its weights gathered, and exchanges overlap with the computation
-/// beside which they run. The passes of all stages then follow each other in the order of their schedule, each after
+/// A pass of a micro-batch through a part of the model takes what clocks over its operations say (pass_times.hpp). The
+/// passes of all stages then follow each other in the order of their schedule, each after
 /// the transfer of its activations or gradients. After them come the buckets, start[b] = max(end[b-1], released[b]) (S.
 /// Shi et al., INFOCOM 2019), with hybrid sharding the all-reduces of their shards, and the gathering of updated
 /// weights. Where each micro-batch's gradients are exchanged before the next one begins (gradient_sync.hpp), that
-/// repeats for each. Exchanges take the times of WireCosts. For equal stages this is the closed form of pipeline.hpp,
+/// repeats for each. Exchanges take the times of the prices. For equal stages this is the closed form of pipeline.hpp,
 /// m(f + b) + (p-1)(f + b)/v.
 ///
 /// The bound counts computation alone: stage s computes all its passes, and before the first and after the last of them
@@ -28,14 +27,14 @@
 ///
 /// Left out of the estimate: links that exchanges of different kinds share, computation that exchanges slow down or
 /// hold up (DeviceQueues), gatherings of weights for the first unit of a pass, stragglers, and jitter.
-namespace syncline::planning {
+namespace syncline {
 
 struct Forecast {
     double time_s = 0;
     double least_s = 0;  ///< the bound
 };
 
-/// `wires` is for the places of `training`.
-Forecast forecast(const Lowered& training, WireCosts& wires);
+/// `prices` are for the places of `training`.
+Forecast forecast(const Lowered& training, Prices& prices);
 
-}  // namespace syncline::planning
+}  // namespace syncline

@@ -1,11 +1,11 @@
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "sim/collective/parameter_server.hpp"
+#include "sim/iteration/switched_exchanges.hpp"
 #include "sim/taskgraph/pace.hpp"
-#include "sim/training/switches.hpp"
 
 namespace syncline {
 
@@ -38,13 +38,13 @@ Arrivals last_of(const TaskGraph& graph, const Arrivals& results) {
     return last;
 }
 
-Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan) {
+Coordination coordinate(std::span<const Bucket> buckets, const Plan& plan, std::size_t first) {
     Coordination result;
     result.ahead = plan.fusion.negotiation == Negotiation::ahead;
     for (const Bucket& bucket : buckets) {
         if (plan.schedule == Schedule::priority) result.urgency.push_back(bucket.layers.back());
         if (plan.schedule == Schedule::random)
-            result.urgency.push_back(drawn_urgency(plan.noise.seed, result.urgency.size()));
+            result.urgency.push_back(drawn_urgency(plan.noise.seed, first + result.urgency.size()));
         if (plan.fusion.negotiation == Negotiation::none) continue;
         const std::uint64_t bytes = bucket.part == 0 ? bucket.layers.size() * request_bytes_per_layer : 0;
         const bool together = result.ahead && !result.request_bytes.empty();
@@ -68,7 +68,8 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
     const auto gather = std::make_shared<const Push>();
     const auto answer = std::make_shared<const Pull>();
     const GroupId group = graph.add_group(workers);
-    if (!coordination.urgency.empty()) graph.take_by_priority(streams);
+    const auto queued = [&](StreamId stream) { return graph.streams()[stream].queue != Stream::no_queue; };
+    if (!coordination.urgency.empty() && !queued(streams.front())) graph.take_by_priority(streams);
     SwitchedExchanges switches(graph, workers, streams);
 
     Arrivals results{{}, std::vector<std::vector<Arrival>>(workers.size())};

@@ -1,4 +1,4 @@
-#include "sim/training/alike.hpp"
+#include "sim/iteration/alike.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -52,8 +52,7 @@ std::vector<std::uint32_t> alike_ranks(const Lowered& training) {
     for (const PlacedLayer& layer : arrangement.layers) {
         shift.keep(static_cast<std::uint64_t>(layer.layout.replica()));
         LayerExchanges::each(layer.exchanges, keep_exchange);
-        PlacedLayer::each_weights(layer,
-                                  [&](const Grouping& shards, std::uint64_t, const auto&) { shift.keep(shards); });
+        layer.each_weights([&](const Grouping& shards, std::uint64_t) { shift.keep(shards); });
     }
     for (const Boundary& boundary : arrangement.boundaries)
         for (const auto* gathering : {&boundary.activations, &boundary.gradients})

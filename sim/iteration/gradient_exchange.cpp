@@ -1,4 +1,4 @@
-#include "sim/training/gradient_exchange.hpp"
+#include "sim/iteration/gradient_exchange.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -56,8 +56,7 @@ Arrivals GradientExchange::reduce(const Ready& ready, std::uint32_t micro_batch)
     const auto among = [&](const Bucket& bucket) {
         return sharding == Sharding::none ? bucket.replicas : bucket.shards;
     };
-    const Coordination coordination = coordinate(buckets, training_.plan);
-    add_runs(collectives, &ready, coordination, streams_, among, results);
+    add_runs(collectives, &ready, sharding == Sharding::none, streams_, among, results);
     order_beside_gatherings(ready, results);
     if (training_.shard_exchanges.empty()) return results;
     const Ready scattered = tasks_of(results);
@@ -67,7 +66,7 @@ Arrivals GradientExchange::reduce(const Ready& ready, std::uint32_t micro_batch)
         collectives[b].micro_batch = micro_batch;
     }
     Arrivals shards{{}, std::vector<std::vector<Arrival>>(workers_.size())};
-    add_runs(collectives, &scattered, coordination, shard_streams_, shard_copies, shards);
+    add_runs(collectives, &scattered, false, shard_streams_, shard_copies, shards);
     reduced_ = tasks_of(shards);
     for (std::size_t rank = 0; rank < workers_.size(); ++rank)
         results.own[rank].insert(results.own[rank].end(), shards.own[rank].begin(), shards.own[rank].end());
@@ -83,7 +82,7 @@ void GradientExchange::gather(const std::vector<TaskId>& stepped, Arrivals& resu
     if (std::ranges::any_of(stepped, [](TaskId task) { return task != no_task; }))
         updated.assign(training_.buckets.size(), stepped);
     const auto among = [](const Bucket& bucket) { return bucket.shards; };
-    add_runs(collectives, updated.empty() ? nullptr : &updated, {}, streams_, among, results);
+    add_runs(collectives, updated.empty() ? nullptr : &updated, false, streams_, among, results);
 }
 
 std::vector<std::vector<Arrival>> GradientExchange::gather_before_forward() {
@@ -168,14 +167,16 @@ StreamId GradientExchange::stream_of(std::uint32_t rank, Streams& streams, Strea
 }
 
 /// `ready`: null if the order of the streams is the only dependency. `among` returns the groups of a bucket.
-/// Priorities and negotiations require plans in which all ranks form one group.
-void GradientExchange::add_runs(const std::vector<Collective>& collectives, const Ready* ready,
-                                const Coordination& coordination, Streams& rank_streams,
-                                const std::function<Grouping(const Bucket&)>& among, Arrivals& results) {
+/// `agree`: the ranks of each group agree on the order of its buckets.
+void GradientExchange::add_runs(const std::vector<Collective>& collectives, const Ready* ready, bool agree,
+                                Streams& rank_streams, const std::function<Grouping(const Bucket&)>& among,
+                                Arrivals& results) {
     for (const auto& [first, end] : bucket_runs(training_.buckets)) {
         const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                            collectives.begin() + static_cast<std::ptrdiff_t>(end));
         const Bucket& bucket = training_.buckets[first];
+        const std::span<const Bucket> run(training_.buckets.begin() + static_cast<std::ptrdiff_t>(first), end - first);
+        const Coordination coordination = agree ? coordinate(run, training_.plan, first) : Coordination{};
         for (const std::vector<std::uint32_t>& group : built_groups(bucket, among(bucket))) {
             std::vector<ProcessId> members;
             std::vector<StreamId> streams;

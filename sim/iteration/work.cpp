@@ -1,17 +1,19 @@
-#include "sim/training/work.hpp"
+#include "sim/iteration/work.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include "sim/collective/in_network.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/collective/runs.hpp"
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/operations.hpp"
+#include "sim/iteration/sweep.hpp"
 #include "sim/training/gradient_sync.hpp"
 #include "sim/training/offload.hpp"
-#include "sim/training/passes.hpp"
-#include "sim/training/sweep.hpp"
 
 namespace syncline {
 
@@ -93,7 +95,9 @@ public:
              double times = 1, bool folds = true) {
         if (groups == 0 || times == 0) return;
         if (const auto* switched = dynamic_cast<const InNetwork*>(&algorithm)) members = switched->members();
-        const Count count = count_of(algorithm, members, bytes);
+        const auto [found, added] = counts_.try_emplace({&algorithm, members, bytes});
+        if (added) found->second = count_of(algorithm, members, bytes);
+        const Count& count = found->second;
         work_.tasks += times * groups * members;
         work_.messages += times * groups * count.sent;
         work_.unfolded += times * groups * (folds ? count.unfolded : count.sent);
@@ -104,57 +108,41 @@ public:
 
     /// Adds a push and a pull of a buffer on one server, with its aggregation between them.
     void add_server(std::uint32_t workers, std::uint64_t bytes, bool pushes = true, bool pulls = true) {
-        if (pushes) add(Push(), workers + 1, bytes, 1);
+        if (pushes) add(push_, workers + 1, bytes, 1);
         if (pushes && pulls) add_tasks(1);
-        if (pulls) add(Pull(), workers + 1, bytes, 1);
+        if (pulls) add(pull_, workers + 1, bytes, 1);
     }
 
     Work work() const { return work_; }
 
 private:
     Work work_;
+    const Push push_;
+    const Pull pull_;
+    std::map<std::tuple<const CollectiveAlgorithm*, std::uint32_t, std::uint64_t>, Count> counts_;
 };
 
-/// Returns whether passes exchange activations, so that the gathering of weights shares links with them.
-bool exchanges_between_ranks(const Arrangement& arrangement) {
-    bool any = arrangement.stages > 1;
-    for (const PlacedLayer& layer : arrangement.layers)
-        LayerExchanges::each(layer.exchanges, [&](const ActivationExchange&) { any = true; });
-    return any;
+/// Returns whether passes exchange activations, so that all-gathers of weights share links with them.
+bool exchanges_between_ranks(const Lowered& training, const std::vector<PartPasses>& parts) {
+    const auto any = [](const PassProgram& pass) {
+        return std::ranges::any_of(
+            pass.operations, [](const Operation& operation) { return operation.kind == Operation::Kind::exchange; });
+    };
+    return training.arrangement.stages > 1 || std::ranges::any_of(parts, [&](const PartPasses& part) {
+               return any(part.forward) || any(part.backward) || any(part.later);
+           });
 }
 
-/// `folds`: gatherings of weights may fold.
-void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& training, bool folds) {
-    const Plan& plan = training.plan;
-    const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
-    const LayerExchanges& exchanges = placed.exchanges;
-    const Pipeline& pipeline = plan.parallelism.pipeline;
-    const bool apart = weights_apart(plan, exchanges) ||
-                       (pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1);
-    const bool again = placed.recomputed || placed.recompute_s > 0;
-    counter.add_tasks(times * stage_ranks *
-                      ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0) + (again ? 1 : 0)));
-    const auto add_rounds = [&](const std::vector<Round>& rounds) {
-        counter.add_tasks(times * stage_ranks * static_cast<double>(computing_tasks(rounds)));
-    };
-    const auto add = [&](const ActivationExchange& exchange) {
+/// Adds a pass of every micro-batch on the ranks of a stage. `folds`: all-gathers of weights may fold.
+void add_pass(Counter& counter, const PassProgram& pass, const Arrangement& arrangement, bool folds) {
+    const double stage_ranks = arrangement.stage_ranks, times = arrangement.micro_batches;
+    for (const Operation& operation : pass.operations) {
+        if (operation.kind == Operation::Kind::compute) counter.add_tasks(times * stage_ranks);
+        if (!operation.exchange) continue;
+        const ActivationExchange& exchange = *operation.exchange;
         counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
-                    stage_ranks / exchange.groups.size, times * exchange.chunks);
-    };
-    const ChunkedProducts& chunked = placed.chunked;
-    const double forward_chunks = chunked.chunks * ((chunked.inputs_forward_s > 0) + (chunked.outputs_forward_s > 0));
-    const double backward_chunks = chunked.chunks * (chunked.outputs_backward_s > 0);
-    counter.add_tasks(times * stage_ranks * ((placed.recomputed ? 2 : 1) * forward_chunks + backward_chunks));
-    add_rounds(exchanges.forward_rounds);
-    add_rounds(exchanges.backward_rounds);
-    LayerExchanges::each(exchanges, add);
-    if (placed.recomputed) {
-        add_rounds(exchanges.forward_rounds);
-        LayerExchanges::each_forward(exchanges, add);
+                    stage_ranks / exchange.groups.size, times, folds || operation.kind == Operation::Kind::exchange);
     }
-    PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto& gathering) {
-        if (gathering) counter.add(*gathering, shards.size, bytes, stage_ranks / shards.size, 2 * times, folds);
-    });
 }
 
 void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
@@ -198,8 +186,11 @@ Work work_of(const Lowered& training) {
         counter.add_tasks(arrangement.stage_ranks * parts);
     }
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
-    const bool folds = !exchanges_between_ranks(arrangement);
-    for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training, folds);
+    const std::vector<PartPasses> passes = passes_of(training);
+    const bool folds = !exchanges_between_ranks(training, passes);
+    for (const PartPasses& part : passes)
+        for (const PassProgram* pass : {&part.forward, &part.backward, &part.later})
+            add_pass(counter, *pass, arrangement, folds);
     if (arrangement.stages > 1) {
         const DirectRooted pass_on(DirectRooted::Operation::broadcast);
         for (const Boundary& boundary : arrangement.boundaries) {
@@ -217,10 +208,12 @@ Work work_of(const Lowered& training) {
             for (const ServerPart& part : parts) counter.add_server(ranks, part.bytes);
     } else {
         for (std::size_t bucket = 0; bucket < training.buckets.size(); ++bucket) add_bucket(counter, training, bucket);
+        const Push push;
+        const Pull pull;
         for (const std::uint64_t bytes : coordinate(training.buckets, plan).request_bytes) {
             if (bytes == 0) continue;
-            counter.add(Push(), ranks, bytes, 1);
-            counter.add(Pull(), ranks, bytes, 1);
+            counter.add(push, ranks, bytes, 1);
+            counter.add(pull, ranks, bytes, 1);
         }
     }
     return counter.work();

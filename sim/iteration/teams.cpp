@@ -1,4 +1,4 @@
-#include "sim/training/teams.hpp"
+#include "sim/iteration/teams.hpp"
 
 #include <algorithm>
 

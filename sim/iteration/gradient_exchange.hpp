@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/passes.hpp"
 #include "sim/training/lowered.hpp"
-#include "sim/training/passes.hpp"
 
 /// Exchange of gradients by collectives, among ranks that hold the same weights, and gathering of the weights that they
 /// have updated in shares: tasks of one iteration (iteration.hpp). Buckets of a group are exchanged one after the
@@ -45,8 +45,8 @@ private:
     void order_beside_gatherings(const Ready& ready, const Arrivals& exchanged);
     void hold_up(std::size_t rank, const Gathering& gathering, TaskId before);
     StreamId stream_of(std::uint32_t rank, Streams& streams, StreamKind kind);
-    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, const Coordination& coordination,
-                  Streams& rank_streams, const std::function<Grouping(const Bucket&)>& among, Arrivals& results);
+    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, bool agree, Streams& rank_streams,
+                  const std::function<Grouping(const Bucket&)>& among, Arrivals& results);
 
     TaskGraph& graph_;
     const Lowered& training_;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "sim/training/teams.hpp"
+#include "sim/iteration/teams.hpp"
 
 namespace syncline {
 

@@ -1,13 +1,13 @@
-#include "sim/training/iteration.hpp"
+#include "sim/iteration/iteration.hpp"
 
 #include <optional>
 #include <vector>
 
-#include "sim/training/exchange.hpp"
-#include "sim/training/gradient_exchange.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/gradient_exchange.hpp"
+#include "sim/iteration/passes.hpp"
 #include "sim/training/gradient_sync.hpp"
 #include "sim/training/offload.hpp"
-#include "sim/training/passes.hpp"
 
 namespace syncline {
 
@@ -22,7 +22,7 @@ struct StepTasks {
 class RankIteration {
 public:
     RankIteration(TaskGraph& graph, const RankPasses& passes)
-        : graph_(graph), passes_(passes), computed_(passes.computed.empty() ? no_task : passes.computed.back()) {}
+        : graph_(graph), passes_(passes), computed_(passes.last_computed) {}
 
     /// Adds the copy of an iteration's batch to the device, which precedes its first layer: just before it (blocking),
     /// or during the previous iteration (overlapped).
@@ -30,7 +30,7 @@ public:
         if (mode == InputCopy::none) return;
         const StreamId stream = graph_.add_stream(passes_.process, StreamKind::input_copy);
         const TaskId copy = graph_.add_task({stream, Phase::input_copy, 0, seconds});
-        graph_.depend(passes_.computed.front(), copy, mode == InputCopy::overlapped);
+        graph_.depend(passes_.first_computed, copy, mode == InputCopy::overlapped);
         for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, mode == InputCopy::overlapped);
         graph_.depend(copy, update_, true);
         if (mode == InputCopy::blocking) graph_.begin_with(copy);
@@ -38,29 +38,34 @@ public:
 
     /// Returns the task after which the gradients of a bucket are ready, and may leave unless a cycle delays them.
     TaskId ready(const Bucket& bucket, const Plan& plan) const {
-        return plan.overlap == Overlap::none ? passes_.computed.back() : passes_.gradients[bucket.layers.back()];
+        return plan.overlap == Overlap::none ? passes_.last_computed : passes_.gradients[bucket.layers.back()];
     }
 
-    /// Returns, by bucket, the task after which it may leave. With a cycle a bucket waits for the next tick once its
-    /// gradients are ready, whenever that is; buckets that become ready between the same two ticks leave together.
-    std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, const Plan& plan) {
-        std::vector<TaskId> releases;
-        if (plan.fusion.tick_s() == 0) {
-            for (const Bucket& bucket : buckets) releases.push_back(ready(bucket, plan));
-            return releases;
-        }
-        graph_.begin_with(passes_.computed.front());
-        const StreamId timer = graph_.add_stream(passes_.process, StreamKind::release);
-        for (const Bucket& bucket : buckets) {
+    /// Returns, by bucket, the task after which it may leave; no_task for those of other stages. With a cycle a bucket
+    /// waits for the next tick once its gradients are ready, whenever that is; buckets that become ready between the
+    /// same two ticks leave together.
+    std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, std::uint32_t stage, const Plan& plan) {
+        std::vector<TaskId> releases(buckets.size(), no_task);
+        const double tick_s = plan.fusion.tick_s();
+        std::optional<StreamId> timer;
+        for (std::uint32_t b = 0; b < buckets.size(); ++b) {
+            if (buckets[b].stage != stage) continue;
+            releases[b] = ready(buckets[b], plan);
+            if (tick_s == 0) continue;
             // Pieces of one bucket leave with the first piece.
-            if (bucket.part > 0) {
-                releases.push_back(releases.back());
+            if (buckets[b].part > 0) {
+                releases[b] = releases[b - 1];
                 continue;
             }
-            Task release{timer, Phase::release, static_cast<std::uint32_t>(releases.size())};
-            release.tick_s = plan.fusion.tick_s();
-            releases.push_back(graph_.add_task(release));
-            graph_.depend(releases.back(), ready(bucket, plan));
+            if (!timer) {
+                graph_.begin_with(passes_.first_computed);
+                timer = graph_.add_stream(passes_.process, StreamKind::release);
+            }
+            Task release{*timer, Phase::release, b};
+            release.tick_s = tick_s;
+            const TaskId leaves = graph_.add_task(release);
+            graph_.depend(leaves, releases[b]);
+            releases[b] = leaves;
         }
         return releases;
     }
@@ -179,20 +184,13 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
     std::vector<std::uint32_t> built;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         if (graph.built(workers[rank])) built.push_back(rank);
-    const Passes passes(graph, cluster, plan, arrangement, workers);
+    const Passes passes(graph, training, workers);
     std::vector<RankIteration> iterations;
     for (const RankPasses& of : passes.ranks()) iterations.emplace_back(graph, of);
     Ready ready(buckets.size(), std::vector<TaskId>(ranks, no_task));
     for (const std::uint32_t rank : built) {
         RankIteration& iteration = iterations[rank];
-        if (!plan.parallelism.data_only()) {
-            for (std::size_t b = 0; b < buckets.size(); ++b) {
-                if (buckets[b].stage == rank / arrangement.stage_ranks)
-                    ready[b][rank] = iteration.ready(buckets[b], plan);
-            }
-            continue;
-        }
-        const std::vector<TaskId> releases = iteration.add_releases(buckets, plan);
+        const std::vector<TaskId> releases = iteration.add_releases(buckets, rank / arrangement.stage_ranks, plan);
         for (std::size_t b = 0; b < buckets.size(); ++b) ready[b][rank] = releases[b];
     }
     Arrivals results{{}, std::vector<std::vector<Arrival>>(ranks)};

@@ -1,14 +1,18 @@
-#include "sim/planning/forecast.hpp"
+#include "sim/iteration/forecast.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
-#include "sim/planning/pass_times.hpp"
+#include "sim/collective/parameter_server.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/pass_times.hpp"
+#include "sim/taskgraph/ticks.hpp"
 #include "sim/training/gradient_sync.hpp"
 #include "sim/training/offload.hpp"
 #include "sim/training/pipeline.hpp"
 
-namespace syncline::planning {
+namespace syncline {
 
 namespace {
 
@@ -16,7 +20,7 @@ namespace {
 class Timetable {
 public:
     /// `pipeline` has the number of micro-batches that follow each other without a barrier.
-    Timetable(const Lowered& training, const Pipeline& pipeline, WireCosts& wires, const std::vector<PartTime>& parts)
+    Timetable(const Lowered& training, const Pipeline& pipeline, Prices& prices, const std::vector<PartTime>& parts)
         : training_(training),
           parts_(parts),
           micro_batches_(static_cast<std::uint32_t>(pipeline.micro_batches)),
@@ -26,11 +30,11 @@ public:
             const auto stage = static_cast<std::uint32_t>(part % stages), next = (stage + 1) % stages;
             const Boundary& boundary = training.arrangement.boundaries[part];
             const double sent_s =
-                stage == next ? 0 : wires.transfer_s({stage * ranks, ranks}, next * ranks, boundary.bytes);
+                stage == next ? 0 : prices.transfer_s({stage * ranks, ranks}, next * ranks, boundary.bytes);
             const auto gathered_s = [&](const std::optional<ActivationExchange>& one, std::uint32_t by) {
                 if (!one || stage == next) return 0.0;
-                return wires.exchange_s({by * ranks, ranks}, one->groups, *one->algorithm, one->spec,
-                                        one->bytes.front());
+                return prices.exchange_s({by * ranks, ranks}, one->groups, *one->algorithm, one->spec,
+                                         one->bytes.front());
             };
             transfers_.push_back(
                 {sent_s, gathered_s(boundary.activations, next), gathered_s(boundary.gradients, stage)});
@@ -83,7 +87,7 @@ private:
             const std::size_t part = slot.chunk * rows_.size() + stage;
             const double arrival_s = arrival(part, slot);
             if (std::isnan(arrival_s)) break;
-            const PassTime& pass = pass_of(parts_[part], slot);
+            const PassTime& pass = parts_[part].of(slot);
             double start_s = std::max({arrival_s, row.computed_s, row.sent_s});
             if (pass.exchanges_first) start_s = std::max(start_s, row.quiet_s);
             if (row.next == 0) row.start_s = start_s;
@@ -99,11 +103,6 @@ private:
             any = true;
         }
         return any;
-    }
-
-    static const PassTime& pass_of(const PartTime& part, const Slot& slot) {
-        if (slot.forward) return part.forward;
-        return slot.gradients == Gradients::weights ? part.later : part.backward;
     }
 
     /// Returns the time at which the data of a pass arrives; NaN if that is not known yet.
@@ -153,46 +152,73 @@ Grouping among(const Bucket& bucket, const Plan& plan) {
 }
 
 /// The exchanges of gradients on a stage.
-struct Reduction {
-    double end_s = 0, shards_s = 0;  ///< the last of the buckets, and of their shards
+struct Reductions {
+    double end_s = 0, shards_s = 0;  ///< the last of the buckets, decoded, and of their shards
     std::vector<double> reduced_s;   ///< by bucket
 
     double last_s() const { return std::max(end_s, shards_s); }
 };
 
+/// Returns the time after which a bucket may leave.
+double release_of(const Lowered& training, const Timetable& passes, const Bucket& bucket) {
+    const Plan& plan = training.plan;
+    const double ready_s =
+        plan.overlap == Overlap::none ? passes.end_s(bucket.stage) : passes.gradients_s(bucket.layers.back());
+    const double tick_s = plan.fusion.tick_s();
+    if (tick_s == 0) return ready_s;
+    const double copy_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;
+    return next_tick(copy_s + ready_s, tick_s) - copy_s;
+}
+
 /// Returns those of the micro-batches that follow each other without a barrier.
-Reduction reduction_of(const Lowered& training, WireCosts& wires, const Timetable& passes, std::uint32_t stage) {
+Reductions reduction_of(const Lowered& training, Prices& prices, const Timetable& passes, std::uint32_t stage) {
     const Plan& plan = training.plan;
     const std::uint32_t ranks = training.arrangement.stage_ranks;
     const StageRanks members{stage * ranks, ranks};
-    const bool hybrid = !training.shard_exchanges.empty();
-    Reduction result;
+    const std::vector<Bucket>& buckets = training.buckets;
+    const auto price = [&](const Grouping& groups, const Chosen& chosen, std::uint64_t bytes) {
+        return prices.exchange_s(members, groups, *chosen.algorithm, chosen.spec, bytes, chosen.protocol);
+    };
+    // Rank 0 of each group gathers requests, and answers them.
+    const Push push;
+    const Pull pull;
+    const auto requests = [&](const Grouping& groups, std::uint64_t bytes) {
+        if (bytes == 0) return 0.0;
+        return prices.exchange_s(members, groups, push, {.operation = "push", .name = "push"}, bytes) +
+               prices.exchange_s(members, groups, pull, {.operation = "pull", .name = "pull"}, bytes);
+    };
+    const auto own = [&](const Bucket& bucket) { return bucket.stage == stage; };
+    const auto first = std::ranges::find_if(buckets, own);
+    const std::span<const Bucket> run(first, std::find_if_not(first, buckets.end(), own));
+    const Coordination agreed = coordinate(run, plan);
+    Reductions result;
     double &end_s = result.end_s, &shards_s = result.shards_s;
-    std::vector<double>& reduced_s = result.reduced_s;
-    reduced_s.resize(training.buckets.size());
-    for (std::size_t b = 0; b < training.buckets.size(); ++b) {
-        const Bucket& bucket = training.buckets[b];
-        if (bucket.stage != stage) continue;
-        const Chosen& chosen = training.exchanges[b];
-        const double ready_s =
-            plan.overlap == Overlap::none ? passes.end_s(stage) : passes.gradients_s(bucket.layers.back());
-        end_s = std::max(end_s, ready_s) + wires.exchange_s(members, among(bucket, plan), *chosen.algorithm,
-                                                            chosen.spec, bucket.bytes, chosen.protocol);
-        reduced_s[b] = end_s;
-        if (!hybrid) continue;
+    double computed_s = passes.end_s(stage);
+    result.reduced_s.resize(buckets.size());
+    for (std::size_t i = 0; i < run.size(); ++i) {
+        const Bucket& bucket = run[i];
+        const std::size_t b = static_cast<std::size_t>(first - buckets.begin()) + i;
+        const Grouping groups = among(bucket, plan);
+        const double requests_s = agreed.request_bytes.empty() ? 0 : requests(groups, agreed.request_bytes[i]);
+        if (agreed.ahead) end_s += requests_s;
+        end_s = std::max(end_s, release_of(training, passes, bucket)) + (agreed.ahead ? 0 : requests_s) +
+                price(groups, training.exchanges[b], bucket.bytes);
+        if (!training.second_exchanges.empty())
+            end_s += bucket.between_s + price(groups, training.second_exchanges[b], bucket.second_bytes);
+        result.reduced_s[b] = end_s;
+        if (plan.compression.any()) computed_s = std::max(computed_s, end_s) + bucket.decode_s;
+        if (training.shard_exchanges.empty()) continue;
         // Shards are all-reduced while the next bucket is scattered.
-        const Chosen& shards = training.shard_exchanges[b];
-        shards_s = std::max(shards_s, end_s) + wires.exchange_s(members, copies_of(bucket.replicas, bucket.shards),
-                                                                *shards.algorithm, shards.spec, bucket.shard_bytes(),
-                                                                shards.protocol);
-        reduced_s[b] = shards_s;
+        shards_s = std::max(shards_s, end_s) +
+                   price(copies_of(bucket.replicas, bucket.shards), training.shard_exchanges[b], bucket.shard_bytes());
+        result.reduced_s[b] = shards_s;
     }
-    end_s = std::max(end_s, passes.end_s(stage));
+    end_s = std::max(end_s, computed_s);
     return result;
 }
 
 /// Returns the end of a stage's exchanges of gradients and weights.
-double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable& passes, const Reduction& reduction,
+double exchanges_end(const Lowered& training, Prices& prices, const Timetable& passes, const Reductions& reduction,
                      std::uint32_t stage) {
     const Plan& plan = training.plan;
     const std::uint32_t ranks = training.arrangement.stage_ranks;
@@ -207,8 +233,8 @@ double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable&
     for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         if (bucket.stage != stage) continue;
-        gathered_s = wires.exchange_s(members, among(bucket, plan), *training.gatherings[b],
-                                      plan.parallelism.weight_gathering(), bucket.weight_bytes);
+        gathered_s = prices.exchange_s(members, among(bucket, plan), *training.gatherings[b],
+                                       plan.parallelism.weight_gathering(), bucket.weight_bytes);
         if (plan.parallelism.gather == Gather::after_update) end_s = std::max(end_s, reduced_s[b]) + gathered_s;
     }
     // Before the forward pass only the lowest layers' weights are waited for, unless computation is shorter.
@@ -235,18 +261,18 @@ double bound(const Lowered& training, const std::vector<PartTime>& parts) {
 
 }  // namespace
 
-Forecast forecast(const Lowered& training, WireCosts& wires) {
-    const std::vector<PartTime> parts = part_times(training, wires);
+Forecast forecast(const Lowered& training, Prices& prices) {
+    const std::vector<PartTime> parts = part_times(training, prices);
     const std::uint32_t syncs = gradient_syncs(training.plan, training.arrangement);
     Pipeline pipeline = training.plan.parallelism.pipeline;
     pipeline.micro_batches /= syncs;
-    const Timetable passes(training, pipeline, wires, parts);
+    const Timetable passes(training, pipeline, prices, parts);
     double time_s = 0;
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
-        const Reduction reduced = reduction_of(training, wires, passes, stage);
+        const Reductions reduced = reduction_of(training, prices, passes, stage);
         const double before_s = (syncs - 1) * reduced.last_s();  // the micro-batches before the last
         const double end_s =
-            before_s + std::max(passes.end_s(stage), exchanges_end(training, wires, passes, reduced, stage));
+            before_s + std::max(passes.end_s(stage), exchanges_end(training, prices, passes, reduced, stage));
         // The next iteration starts on the first stage, and reaches the others as this one did.
         time_s = std::max(time_s, end_s - (training.plan.iterations == 1 ? 0 : passes.start_s(stage)));
     }
@@ -255,4 +281,4 @@ Forecast forecast(const Lowered& training, WireCosts& wires) {
     return {time_s, bound(training, parts)};
 }
 
-}  // namespace syncline::planning
+}  // namespace syncline

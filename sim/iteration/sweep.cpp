@@ -1,11 +1,11 @@
-#include "sim/training/sweep.hpp"
+#include "sim/iteration/sweep.hpp"
 
 #include <numeric>
 
 #include "sim/collective/one_round.hpp"
 #include "sim/collective/parameter_server.hpp"
+#include "sim/iteration/exchange.hpp"
 #include "sim/training/buckets.hpp"
-#include "sim/training/exchange.hpp"
 
 namespace syncline {
 

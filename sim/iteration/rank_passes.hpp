@@ -36,7 +36,7 @@ struct MicroBatchEnd {
 struct RankPasses {
     ProcessId process = 0;
     StreamId compute = 0;
-    std::vector<TaskId> computed;   ///< the computations of its passes, in order: the last chunk, if it has chunks
+    TaskId first_computed = no_task, last_computed = no_task;  ///< computations of its passes
     std::vector<TaskId> forward;    ///< by layer of the model, for its own layers: the first micro-batch's first task
     std::vector<TaskId> gradients;  ///< by layer: after which the gradients of its weights are complete
     std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which wait for nothing in this iteration

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,9 @@ struct Coordination {
     bool ahead = false;  ///< the requests do not wait for gradients: those of all buckets come before the first one
 };
 
-/// Returns the plan's coordination of these buckets. A bucket in pieces is negotiated once, with its first piece.
-Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan);
+/// Returns the plan's coordination of these buckets, which the same ranks exchange; `first`: the number of the first.
+/// A bucket in pieces is negotiated once, with its first piece.
+Coordination coordinate(std::span<const Bucket> buckets, const Plan& plan, std::size_t first = 0);
 
 /// One bucket's exchange: its algorithm and protocol, and a second exchange that may follow after `between_s`.
 struct Collective {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "sim/training/exchange.hpp"
+#include "sim/iteration/exchange.hpp"
 
 /// Ranks that act towards parameter servers as one: each rank by itself, or with local reduction the ranks of a node.
 ///

@@ -1,0 +1,245 @@
+#include "sim/iteration/operations.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace syncline {
+
+namespace {
+
+using Number = Operation::Number;
+
+/// Writes the operations of one pass, layer by layer.
+class Writer {
+public:
+    explicit Writer(const Lowered& training) : plan_(training.plan), arrangement_(training.arrangement) {}
+
+    void forward(std::uint32_t layer, Phase phase) {
+        const PlacedLayer& placed = arrangement_.layers[layer];
+        const LayerExchanges& around = placed.exchanges;
+        const ChunkedProducts& chunked = placed.chunked;
+        const Number weights = gather(layer);
+        const std::vector<Number> inputs = exchange(around.before_forward, layer);
+        const std::size_t first = pass_.operations.size();
+        arriving(inputs, phase, layer, chunked.inputs_forward_s, weights);
+        const bool core = !around.forward_rounds.empty();
+        data_ = compute(phase, layer, weights, [&](const LayerTime& time) {
+            return time.forward_s - (core ? time.core_forward_s : 0) - chunked.forward_s();
+        });
+        pass_.operations[first].begins = true;
+        rounds(around.forward_rounds, phase, layer, &LayerTime::core_forward_s);
+        if (chunked.outputs_forward_s > 0)
+            leaving(around.after_forward.front(), phase, layer, chunked.outputs_forward_s);
+        else
+            exchange(around.after_forward, layer);
+    }
+
+    void backward(std::uint32_t layer) {
+        const PlacedLayer& placed = arrangement_.layers[layer];
+        const LayerExchanges& around = placed.exchanges;
+        const bool core = !around.backward_rounds.empty();
+        const bool hides = plan_.hides_input_gradients();
+        const bool apart = core || (hides && !around.after_backward.empty());
+        const Number weights = begin_backward(layer);
+        const std::vector<Number> outputs = exchange(around.before_backward, layer);
+        const Number gradients = data_;
+        exchange(around.beside_backward, layer);
+        // The gradients of the inputs do not wait for the inputs, which those of the weights need.
+        const bool beside = apart && hides && !around.beside_backward.empty();
+        const Number inputs = beside ? std::exchange(data_, gradients) : Operation::nothing;
+        arriving(outputs, Phase::backward, layer, placed.chunked.outputs_backward_s, weights);
+        Number complete = data_ = compute(Phase::backward, layer, weights, [&](const LayerTime& time) {
+            const double all_s = apart ? time.input_gradient_s - (core ? time.core_backward_s : 0) : time.backward_s();
+            return all_s - placed.chunked.backward_s();
+        });
+        rounds(around.backward_rounds, Phase::backward, layer, &LayerTime::core_backward_s);
+        if (apart) complete = compute(Phase::backward, layer, inputs, weight_gradients_s);
+        const Number result = hides ? data_ : complete;
+        if (placed.compressed.encode_s > 0)
+            complete = compute(Phase::encode, layer, Operation::nothing,
+                               [&](const LayerTime&) { return placed.compressed.encode_s; });
+        completes(complete, layer);
+        data_ = result;
+        exchange(around.after_backward, layer);
+    }
+
+    void input_gradients(std::uint32_t layer) {
+        const PlacedLayer& placed = arrangement_.layers[layer];
+        const LayerExchanges& around = placed.exchanges;
+        const bool core = !around.backward_rounds.empty();
+        const Number weights = begin_backward(layer);
+        const std::vector<Number> outputs = exchange(around.before_backward, layer);
+        arriving(outputs, Phase::backward, layer, placed.chunked.outputs_backward_s, weights);
+        data_ = compute(Phase::backward, layer, weights, [&](const LayerTime& time) {
+            return time.input_gradient_s - (core ? time.core_backward_s : 0) - placed.chunked.backward_s();
+        });
+        rounds(around.backward_rounds, Phase::backward, layer, &LayerTime::core_backward_s);
+        exchange(around.after_backward, layer);
+    }
+
+    void weight_gradients(std::uint32_t layer) {
+        exchange(arrangement_.layers[layer].exchanges.beside_backward, layer);
+        completes(compute(Phase::backward, layer, Operation::nothing, weight_gradients_s), layer);
+        data_ = Operation::input;
+    }
+
+    PassProgram take() {
+        pass_.output = data_;
+        return std::move(pass_);
+    }
+
+private:
+    static double weight_gradients_s(const LayerTime& time) { return time.weight_gradient_s; }
+
+    Number add(Operation operation) {
+        operation.after = data_;
+        pass_.operations.push_back(std::move(operation));
+        return static_cast<Number>(pass_.operations.size()) - 1;
+    }
+
+    /// Adds a computation. `seconds` returns its time of a layer's.
+    template <class Seconds>
+    Number compute(Phase phase, std::uint32_t layer, Number also, Seconds seconds) {
+        const PlacedLayer& placed = arrangement_.layers[layer];
+        Operation operation{Operation::Kind::compute, phase, layer, std::max(0.0, seconds(placed.time))};
+        if (placed.experts)
+            for (const LayerTime& time : placed.experts->times)
+                operation.by_member.push_back(std::max(0.0, seconds(time)));
+        operation.also = also;
+        return add(std::move(operation));
+    }
+
+    /// Adds what Recomputation::selective computes again. Returns the last all-gather of the layer's weights.
+    Number begin_backward(std::uint32_t layer) {
+        const PlacedLayer& placed = arrangement_.layers[layer];
+        // The weights of a recomputed layer are there already.
+        if (placed.recomputed) return Operation::nothing;
+        const Number weights = gather(layer);
+        // Attention's core has none.
+        const bool needs_weights = plan_.recomputation != Recomputation::selective;
+        if (placed.recompute_s > 0)
+            data_ = compute(Phase::recompute, layer, needs_weights ? weights : Operation::nothing,
+                            [&](const LayerTime&) { return placed.recompute_s; });
+        return weights;
+    }
+
+    /// Adds the all-gathers of a unit when the pass comes to its first layer. Returns the last one.
+    Number gather(std::uint32_t layer) {
+        const Segment& unit = arrangement_.layers[layer].unit;
+        if (unit_ == unit) return gathered_;
+        unit_ = unit;
+        gathered_ = Operation::nothing;
+        if (plan_.parallelism.sharding != Sharding::parameters) return gathered_;
+        pass_.operations.push_back({Operation::Kind::unit, Phase::weights, layer});
+        for (std::uint32_t each = unit.first; each < unit.end; ++each)
+            for (const ActivationExchange& weights : arrangement_.layers[each].exchanges.weights)
+                gathered_ = add_exchange(Operation::Kind::gather, weights, each);
+        return gathered_;
+    }
+
+    Number add_exchange(Operation::Kind kind, const ActivationExchange& exchange, std::uint32_t layer) {
+        Operation operation{kind, exchange.phase, layer};
+        operation.exchange = &exchange;
+        return add(std::move(operation));
+    }
+
+    /// Adds exchanges, one after the other. Returns the chunks of those that are exchanged in chunks.
+    std::vector<Number> exchange(const std::vector<ActivationExchange>& exchanges, std::uint32_t layer) {
+        std::vector<Number> chunks;
+        for (const ActivationExchange& one : exchanges)
+            for (std::uint32_t chunk = 0; chunk < one.chunks; ++chunk) {
+                data_ = add_exchange(Operation::Kind::exchange, one, layer);
+                if (one.chunks > 1) chunks.push_back(data_);
+            }
+        return chunks;
+    }
+
+    /// Adds products in chunks, each after its part of the last exchange.
+    void arriving(const std::vector<Number>& chunks, Phase phase, std::uint32_t layer, double chunk_s, Number weights) {
+        for (const Number chunk : chunks) {
+            data_ = chunk;
+            compute(phase, layer, weights, [&](const LayerTime&) { return chunk_s; });
+        }
+    }
+
+    /// Adds products in chunks, each before its part of an exchange.
+    void leaving(const ActivationExchange& whole, Phase phase, std::uint32_t layer, double chunk_s) {
+        Number computed = data_, exchanged = data_;
+        for (std::uint32_t chunk = 0; chunk < whole.chunks; ++chunk) {
+            data_ = computed;
+            data_ = computed = compute(phase, layer, Operation::nothing, [&](const LayerTime&) { return chunk_s; });
+            exchanged = add_exchange(Operation::Kind::exchange, whole, layer);
+        }
+        data_ = exchanged;
+    }
+
+    /// Adds the rounds of a layer's core: an exchange, and a computation beside it. After a last round that has both,
+    /// what has arrived is added up, which takes no time.
+    void rounds(const std::vector<Round>& rounds, Phase phase, std::uint32_t layer, double LayerTime::*core_s) {
+        Number beside = Operation::nothing;  // the computation of the round before, if it had an exchange
+        for (const Round& round : rounds) {
+            Number exchanged = Operation::nothing, computed = Operation::nothing;
+            if (round.exchange) {
+                exchanged = add_exchange(Operation::Kind::exchange, *round.exchange, layer);
+                pass_.operations.back().also = beside;
+            }
+            if (round.part > 0)
+                computed = compute(phase, layer, Operation::nothing,
+                                   [&](const LayerTime& time) { return round.part * (time.*core_s); });
+            data_ = exchanged == Operation::nothing ? computed : exchanged;
+            beside = exchanged == Operation::nothing ? Operation::nothing : computed;
+        }
+        if (beside != Operation::nothing)
+            data_ = compute(phase, layer, Operation::nothing, [](const LayerTime&) { return 0.0; });
+    }
+
+    /// With weights that are gathered by unit, the gradients of a unit's layers are complete together, with those of
+    /// the first one, which are computed last.
+    void completes(Number operation, std::uint32_t layer) {
+        const Segment& unit = arrangement_.layers[layer].unit;
+        Segment& complete = pass_.operations[static_cast<std::size_t>(operation)].completes;
+        if (plan_.parallelism.sharding != Sharding::parameters)
+            complete = {layer, layer + 1};
+        else if (unit.first == layer)
+            complete = unit;
+    }
+
+    const Plan& plan_;
+    const Arrangement& arrangement_;
+    PassProgram pass_;
+    Number data_ = Operation::input;        ///< whose result the next operation works on
+    std::optional<Segment> unit_;           ///< of the pass, if it has begun one ...
+    Number gathered_ = Operation::nothing;  ///< ... and its last all-gather
+};
+
+PartPasses passes_of(const Lowered& training, std::uint32_t part, bool apart) {
+    const Arrangement& arrangement = training.arrangement;
+    const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
+    Writer forward(training), backward(training), later(training);
+    for (std::uint32_t layer = first; layer < end; ++layer) forward.forward(layer, Phase::forward);
+    for (std::uint32_t layer = end; layer-- > first;) {
+        const Segment again = arrangement.again_before(layer);
+        for (std::uint32_t each = again.first; each < again.end; ++each) backward.forward(each, Phase::recompute);
+        if (apart) {
+            backward.input_gradients(layer);
+            later.weight_gradients(layer);
+        } else {
+            backward.backward(layer);
+        }
+    }
+    return {forward.take(), backward.take(), later.take()};
+}
+
+}  // namespace
+
+std::vector<PartPasses> passes_of(const Lowered& training) {
+    const Pipeline& pipeline = training.plan.parallelism.pipeline;
+    const bool apart = pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1;
+    std::vector<PartPasses> parts;
+    for (std::uint32_t part = 0; part + 1 < training.arrangement.first_layer.size(); ++part)
+        parts.push_back(passes_of(training, part, apart));
+    return parts;
+}
+
+}  // namespace syncline

@@ -1,0 +1,103 @@
+#include "sim/iteration/pass_times.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/training/gradient_sync.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// The clocks of a rank during a pass.
+class Clocks {
+public:
+    /// `fresh`: no pass on the same stage precedes it, during which its first weights could be gathered.
+    Clocks(Prices& prices, StageRanks stage, bool fresh) : prices_(prices), stage_(stage), gathers_(fresh) {}
+
+    /// Runs a pass. `completed` gets, by layer, the time at which the gradients of its weights are complete.
+    PassTime run(const PassProgram& pass, std::vector<double>& completed) {
+        ends_s_.reserve(pass.operations.size());
+        for (const Operation& operation : pass.operations) {
+            const double end_s = end_of(operation);
+            ends_s_.push_back(end_s);
+            for (std::uint32_t layer = operation.completes.first; layer < operation.completes.end; ++layer)
+                completed[layer] = end_s;
+        }
+        const auto first = std::ranges::find_if(pass.operations, [](const Operation& operation) {
+            return operation.kind == Operation::Kind::compute || operation.kind == Operation::Kind::exchange;
+        });
+        const bool exchanges_first = first != pass.operations.end() && first->kind == Operation::Kind::exchange;
+        return {at(pass.output), computed_s_, quiet_s_, exchanges_first};
+    }
+
+    double compute_s() const { return compute_s_; }
+
+private:
+    double at(Operation::Number number) const { return number < 0 ? 0 : ends_s_[static_cast<std::size_t>(number)]; }
+
+    double end_of(const Operation& operation) {
+        if (operation.kind == Operation::Kind::unit) {
+            gathers_ = gathers_ || begun_;
+            begun_ = true;
+            unit_before_s_ = std::exchange(unit_s_, computed_s_);
+            return 0;
+        }
+        if (operation.kind == Operation::Kind::gather) {
+            // Those of the first unit are gathered during the pass before.
+            if (gathers_) gathered_s_ = std::max(gathered_s_, unit_before_s_) + price_of(operation);
+            return gathered_s_;
+        }
+        double& stream_s = operation.kind == Operation::Kind::compute ? computed_s_ : quiet_s_;
+        const double start_s = std::max({stream_s, at(operation.after), at(operation.also)});
+        if (operation.kind == Operation::Kind::compute) compute_s_ += operation.seconds;
+        return stream_s =
+                   start_s + (operation.kind == Operation::Kind::compute ? operation.seconds : price_of(operation));
+    }
+
+    double price_of(const Operation& operation) {
+        const ActivationExchange& exchange = *operation.exchange;
+        const std::uint64_t bytes = prices_.decisive(exchange.bytes);
+        // Neighbours of a halo send each other one message.
+        return prices_.exchange_s(stage_, exchange.groups, *exchange.algorithm, exchange.spec, bytes, {});
+    }
+
+    Prices& prices_;
+    const StageRanks stage_;
+    std::vector<double> ends_s_;  ///< by operation
+    double computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0, compute_s_ = 0;
+    double unit_s_ = 0, unit_before_s_ = 0;  ///< the device is free for the current unit, and for the one before it
+    bool gathers_;                           ///< the current unit during this pass
+    bool begun_ = false;                     ///< a unit
+};
+
+PartTime part_time(const Lowered& training, Prices& prices, const PartPasses& passes, std::uint32_t part) {
+    const Arrangement& arrangement = training.arrangement;
+    const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
+    const StageRanks stage{part % arrangement.stages * arrangement.stage_ranks, arrangement.stage_ranks};
+    const bool fresh = part == 0 && gradient_syncs(training.plan, arrangement) == arrangement.micro_batches;
+    std::vector<double> completed_s(arrangement.layers.size(), 0);
+    Clocks forward(prices, stage, fresh), backward(prices, stage, false), later(prices, stage, false);
+    PartTime result;
+    result.forward = forward.run(passes.forward, completed_s);
+    result.backward = backward.run(passes.backward, completed_s);
+    result.later = later.run(passes.later, completed_s);
+    result.compute_s = forward.compute_s() + backward.compute_s() + later.compute_s();
+    result.later_compute_s = later.compute_s();
+    const PassTime& last = passes.later.operations.empty() ? result.backward : result.later;
+    const double all_s = std::max(last.data_s, last.computed_s);
+    for (std::uint32_t layer = first; layer < end; ++layer) result.gradients_left.push_back(all_s - completed_s[layer]);
+    return result;
+}
+
+}  // namespace
+
+std::vector<PartTime> part_times(const Lowered& training, Prices& prices) {
+    const std::vector<PartPasses> passes = passes_of(training);
+    std::vector<PartTime> result;
+    for (std::uint32_t part = 0; part < passes.size(); ++part)
+        result.push_back(part_time(training, prices, passes[part], part));
+    return result;
+}
+
+}  // namespace syncline
