@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
@@ -54,6 +55,11 @@ struct Collective {
         Protocol protocol = {};
         double before_s = 0;  ///< computed after the exchange before it
     };
+    Collective() = default;
+    /// A single exchange.
+    Collective(std::uint64_t bytes, std::shared_ptr<const CollectiveAlgorithm> algorithm, const Protocol& protocol = {})
+        : links{{bytes, std::move(algorithm), protocol}} {}
+
     std::vector<Link> links;
     ExchangeClass kind = ExchangeClass::collective;
     std::uint32_t micro_batch = 0;  ///< whose gradients they are, if each one's are exchanged

@@ -35,7 +35,9 @@ Arrivals GradientExchange::reduce(const Ready& ready, std::uint32_t micro_batch)
         std::vector<Collective> collectives;
         std::vector<Grouping> among;
         for (const std::vector<BucketExchange>& exchanges : training_.reductions) {
-            Collective collective{{}, gossip ? ExchangeClass::point_to_point : ExchangeClass::collective, micro_batch};
+            Collective collective;
+            collective.kind = gossip ? ExchangeClass::point_to_point : ExchangeClass::collective;
+            collective.micro_batch = micro_batch;
             for (const BucketExchange& exchange : exchanges) {
                 if (exchange.apart != apart) continue;
                 collective.links.push_back(
@@ -64,7 +66,7 @@ void GradientExchange::gather(const std::vector<TaskId>& stepped, Arrivals& resu
     std::vector<Collective> collectives;
     std::vector<Grouping> among;
     for (const BucketExchange& gathering : training_.gatherings) {
-        collectives.push_back({{{gathering.bytes, gathering.chosen.algorithm}}});
+        collectives.emplace_back(gathering.bytes, gathering.chosen.algorithm);
         among.push_back(gathering.among);
     }
     Ready updated = reduced_;

@@ -101,7 +101,7 @@ Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std:
         const auto first = static_cast<TaskId>(graph.tasks().size());
         std::vector<Collective> collectives;
         for (std::size_t i = 0; i < sizes.size(); ++i)
-            collectives.push_back({{{sizes[i], chosen[i].algorithm, chosen[i].protocol}}});
+            collectives.emplace_back(sizes[i], chosen[i].algorithm, chosen[i].protocol);
         sweep.rounds = rounds_of(chosen);
         add_collectives(graph, workers, collectives, ready, cluster);
         for (TaskId task = first; task < graph.tasks().size(); ++task)

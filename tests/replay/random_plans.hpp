@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/training/arrangement.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/training/arrangement.hpp"
 #include "tests/replay/chance.hpp"
 #include "tests/replay/every_shape.hpp"
 
@@ -202,6 +202,30 @@ inline void add_parallelism(Chance& chance, Plan& plan, std::uint32_t most_ranks
     algorithms.all_to_all = chance.of<std::string>({"direct", "pairwise", "bruck"});
 }
 
+/// Draws options of the exchange of gradients in groups of replicas, which take no other draws' place.
+inline void add_exchange_options(Chance chance, Plan& plan) {
+    const Parallelism& parallelism = plan.parallelism;
+    const bool grouped = parallelism.sharding == Sharding::none && parallelism.ranges.empty() &&
+                         parallelism.layout.cells() == 1 && plan.offload == Offload::none && plan.replicas() > 1;
+    if (!grouped) return;
+    plan.parallelism.gradient_sync = GradientSync::automatic;
+    if (chance.below(3) == 0) {
+        plan.exchange = ExchangeKind::gossip;
+        plan.selection.reset();
+        plan.algorithm = gossip(chance, static_cast<std::uint32_t>(plan.replicas()));
+    } else if (parallelism.pipeline.micro_batches == 1 && chance.below(2) == 0) {
+        plan.compression.kind = Compression::Kind::fp16;
+    } else if (chance.below(2) == 0) {
+        plan.fusion.negotiation = chance.of<Negotiation>({Negotiation::on_ready, Negotiation::ahead});
+    }
+    if (!plan.compression.any()) {
+        plan.schedule = chance.of<Schedule>({Schedule::fifo, Schedule::priority, Schedule::random});
+        if (chance.below(2) == 0) plan.overlap = Overlap::across_iterations;
+    }
+    if (parallelism.pipeline.stages == 1 && chance.below(2) == 0)
+        plan.fusion.cycle_s = chance.of<double>({1e-4, 3.7e-4, 1e-3});
+}
+
 /// Draws another layout for some consecutive layers.
 inline void add_range(Chance& chance, const Model& model, Plan& plan) {
     const auto layers = static_cast<std::uint32_t>(model.layers.size());
@@ -304,6 +328,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     // By the seed alone, so that nothing else of the plan depends on them.
     split.pipeline.transfers = static_cast<Transfers>(seed % 3);
     split.pipeline.scatter_gather = seed % 4 != 0;
+    if (!data_only && seed % 3 == 1) add_exchange_options(Chance(seed * 7919 + attempt), plan);
     return made;
 }
 
