@@ -200,8 +200,9 @@ TEST_CASE("every layout: across iterations only a layer's own exchange delays it
     for (const std::int64_t stages : {1, 3})
         for (const std::int64_t micro_batches : {1, 3}) {
             World world = world_of(random, 2 * stages, 6, 8);
-            world.model.layers.front().parameters = 0;  // its forward pass hides the exchange of the second layer ...
-            world.cluster.fabric.topology.bandwidth_Bps = {2e8};  // ... which its backward pass does not
+            // The first layer's passes hide a part of the second one's exchange, of 8 ms.
+            world.model.layers[0].parameters = 0;
+            world.model.layers[1].parameters = 2'000'000;
             Plan plan = plan_of(2 * stages, micro_batches);
             plan.parallelism.pipeline.stages = stages;
             plan.iterations = 4;
