@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "sim/training/buckets.hpp"
+#include "sim/lowering/buckets.hpp"
 
 namespace syncline {
 

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "sim/iteration/sweep.hpp"
-#include "sim/training/gradient_sync.hpp"
+#include "sim/lowering/gradient_sync.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline {
 

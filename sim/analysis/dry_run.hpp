@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "sim/analysis/estimate.hpp"
-#include "sim/training/memory.hpp"
+#include "sim/lowering/memory.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 /// Dry run: lists what would be exchanged, how and why, without simulating.
 namespace syncline {

@@ -8,9 +8,10 @@
 #include "sim/base/units.hpp"
 #include "sim/iteration/alike.hpp"
 #include "sim/iteration/sweep.hpp"
+#include "sim/plan/collective_plan.hpp"
+#include "sim/plan/placement.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/replay/symmetry.hpp"
-#include "sim/training/placement.hpp"
 
 namespace syncline {
 

@@ -6,6 +6,7 @@
 
 #include "sim/analysis/fidelity.hpp"
 #include "sim/iteration/work.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 /// Memory and time that a simulation takes, estimated from its Work before anything is built, so that one that cannot
 /// end is refused instead of begun.

@@ -8,6 +8,7 @@
 #include "sim/analysis/theory.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/sweep.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline {
 

@@ -7,7 +7,8 @@
 
 #include "sim/analysis/cost.hpp"
 #include "sim/analysis/measured.hpp"
-#include "sim/training/chooser.hpp"
+#include "sim/lowering/chooser.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 /// Simulation of a single collective operation, at one or several sizes.
 ///

@@ -11,7 +11,7 @@
 #include "sim/iteration/alike.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/replay/symmetry.hpp"
-#include "sim/training/slowest.hpp"
+#include "sim/analysis/slowest.hpp"
 #include "sim/workload/peak_note.hpp"
 
 namespace syncline {

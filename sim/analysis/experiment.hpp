@@ -14,8 +14,8 @@
 #include "sim/analysis/whole_run.hpp"
 #include "sim/base/spread.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/memory.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/lowering/memory.hpp"
+#include "sim/plan/plan.hpp"
 
 /// Simulation of a training iteration.
 namespace syncline {

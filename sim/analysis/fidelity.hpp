@@ -6,7 +6,7 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/plan/plan.hpp"
 
 /// Choice between simulating every message and folding: see sim/replay/folding.hpp.
 namespace syncline {

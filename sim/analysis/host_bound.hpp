@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Passes of layers whose kernels the host issues more slowly than the device computes them (LayerTime::host_bound_s).
 namespace syncline {

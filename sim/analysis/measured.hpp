@@ -8,7 +8,7 @@
 #include "sim/analysis/fidelity.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/plan/plan.hpp"
 
 /// Shared by the measurements of iterations and of collective operations.
 namespace syncline {

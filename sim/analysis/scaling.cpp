@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/units.hpp"
-#include "sim/training/memory.hpp"
+#include "sim/lowering/memory.hpp"
 
 namespace syncline {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Scaling efficiency: throughput(N) / (N · throughput(1)).
 ///

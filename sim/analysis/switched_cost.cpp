@@ -6,8 +6,8 @@
 
 #include "sim/analysis/carried_cost.hpp"
 #include "sim/platform/wiring.hpp"
-#include "sim/training/placement.hpp"
-#include "sim/training/switches.hpp"
+#include "sim/plan/placement.hpp"
+#include "sim/lowering/switches.hpp"
 
 namespace syncline {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Closed forms of iterations in the α-β-γ model, for comparison with the simulation: the forecast of iteration.hpp
 /// with exact prices, where these exist and nothing overlaps that would share links.

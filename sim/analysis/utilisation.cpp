@@ -1,4 +1,5 @@
 #include "sim/analysis/utilisation.hpp"
+#include "sim/lowering/segments.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Utilisation of the devices' peak by the ranks of a training.
 ///

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "sim/analysis/cost.hpp"
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Time and cost of the whole training of which one iteration was simulated: its number of iterations
 /// (training/run_length.hpp) times those of one.

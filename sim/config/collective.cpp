@@ -10,6 +10,7 @@
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
 #include "sim/document/override.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline::config {
 

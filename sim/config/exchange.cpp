@@ -8,7 +8,7 @@
 #include "sim/config/counts.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/framework.hpp"
-#include "sim/training/channel_orders.hpp"
+#include "sim/lowering/channel_orders.hpp"
 
 namespace syncline::config {
 

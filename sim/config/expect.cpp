@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "sim/base/did_you_mean.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline::config {
 

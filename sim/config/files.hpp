@@ -12,9 +12,10 @@
 #include "sim/base/expectation.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/fields.hpp"
+#include "sim/lowering/feasibility.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/topology/shape.hpp"
-#include "sim/training/feasibility.hpp"
 #include "sim/workload/model.hpp"
 
 /// Field tables of the kinds of file that Syncline reads, and loading of scenario files into variants ready to run.

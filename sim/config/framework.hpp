@@ -5,7 +5,7 @@
 
 #include "sim/document/document.hpp"
 #include "sim/document/fields.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/plan/plan.hpp"
 
 /// Frameworks: presets of the keys of `training` that describe software.
 ///

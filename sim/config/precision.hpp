@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sim/document/fields.hpp"
-#include "sim/training/compression.hpp"
+#include "sim/lowering/compressed.hpp"
 #include "sim/workload/precision.hpp"
 
 /// Keys for the bytes of a training's elements: in memory and in exchanges.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "sim/document/fields.hpp"
-#include "sim/training/open_plan.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/plan/open_plan.hpp"
+#include "sim/plan/plan.hpp"
 
 namespace syncline::config {
 

@@ -10,6 +10,7 @@
 #include "sim/base/did_you_mean.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/expect.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline::config {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// What a rank's device computes in the window, kernel by kernel: the sum from below of its computation time.
 ///

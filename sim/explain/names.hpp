@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Names of the tasks and processes of an iteration, for people.
 namespace syncline {

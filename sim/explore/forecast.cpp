@@ -7,6 +7,7 @@
 #include "sim/analysis/theory.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline::batch {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Ranks of a stage that do the same by construction, so that the first of them can stand for all.
 ///

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/lowering/buckets.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/buckets.hpp"
-#include "sim/training/plan.hpp"
 
 /// Translates the exchange of gradients into tasks, after a computation or alone.
 namespace syncline {

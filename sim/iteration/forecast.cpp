@@ -7,10 +7,10 @@
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/pass_times.hpp"
+#include "sim/lowering/gradient_sync.hpp"
+#include "sim/lowering/offload.hpp"
+#include "sim/lowering/pipeline.hpp"
 #include "sim/taskgraph/ticks.hpp"
-#include "sim/training/gradient_sync.hpp"
-#include "sim/training/offload.hpp"
-#include "sim/training/pipeline.hpp"
 
 namespace syncline {
 

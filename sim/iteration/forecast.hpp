@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sim/iteration/prices.hpp"
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Estimate of an iteration's time without simulating messages, and a lower bound of it.
 ///

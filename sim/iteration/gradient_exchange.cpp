@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "sim/training/gradient_sync.hpp"
+#include "sim/lowering/gradient_sync.hpp"
 
 namespace syncline {
 

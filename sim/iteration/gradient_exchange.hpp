@@ -6,7 +6,7 @@
 
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/passes.hpp"
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 /// Exchange of gradients by collectives, among ranks that hold the same weights, and gathering of the weights that they
 /// have updated in shares: tasks of one iteration (iteration.hpp). Buckets of a group are exchanged one after the

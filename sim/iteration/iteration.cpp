@@ -6,8 +6,8 @@
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/gradient_exchange.hpp"
 #include "sim/iteration/passes.hpp"
-#include "sim/training/gradient_sync.hpp"
-#include "sim/training/offload.hpp"
+#include "sim/lowering/gradient_sync.hpp"
+#include "sim/lowering/offload.hpp"
 
 namespace syncline {
 

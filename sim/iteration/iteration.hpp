@@ -1,7 +1,7 @@
 #pragma once
 
+#include "sim/lowering/lowered.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/lowered.hpp"
 
 /// One synchronous iteration as a task graph.
 ///

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/training/lowered.hpp"
-#include "sim/training/pipeline.hpp"
+#include "sim/lowering/lowered.hpp"
+#include "sim/lowering/pipeline.hpp"
 
 /// The program of an iteration's passes: what every rank of a stage does in one pass of a micro-batch through a part of
 /// the model, as a flat list of operations. It is written once, from the lowered plan; the task graph

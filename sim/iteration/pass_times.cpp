@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/training/gradient_sync.hpp"
+#include "sim/lowering/gradient_sync.hpp"
 
 namespace syncline {
 

@@ -5,7 +5,7 @@
 
 #include "sim/collective/direct.hpp"
 #include "sim/iteration/exchange.hpp"
-#include "sim/training/gradient_sync.hpp"
+#include "sim/lowering/gradient_sync.hpp"
 
 namespace syncline {
 

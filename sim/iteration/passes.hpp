@@ -10,8 +10,8 @@
 #include "sim/iteration/operations.hpp"
 #include "sim/iteration/rank_passes.hpp"
 #include "sim/iteration/stage_groups.hpp"
+#include "sim/lowering/lowered.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/lowered.hpp"
 
 /// Adds the forward and backward passes of all ranks as tasks: the operations of each stage (operations.hpp),
 /// micro-batch by micro-batch in the order of its schedule, and the transfers between stages.

@@ -6,7 +6,7 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/protocol.hpp"
-#include "sim/training/grouping.hpp"
+#include "sim/lowering/grouping.hpp"
 
 namespace syncline {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/lowering/grouping.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/grouping.hpp"
 
 /// Tasks of a rank's passes that other parts of an iteration refer to.
 namespace syncline {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/lowering/grouping.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/grouping.hpp"
 
 namespace syncline {
 

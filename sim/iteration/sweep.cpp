@@ -5,7 +5,8 @@
 #include "sim/collective/one_round.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/exchange.hpp"
-#include "sim/training/buckets.hpp"
+#include "sim/lowering/buckets.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline {
 

@@ -3,10 +3,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/lowering/chooser.hpp"
+#include "sim/plan/collective_plan.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/chooser.hpp"
-#include "sim/training/plan.hpp"
 
 /// A single exchange, or the same at several sizes, without computation.
 ///

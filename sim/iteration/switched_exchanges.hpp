@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sim/collective/in_network.hpp"
+#include "sim/lowering/switches.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/switches.hpp"
 
 /// Switches that add up, as processes of the task graph.
 namespace syncline {

@@ -12,8 +12,9 @@
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/operations.hpp"
 #include "sim/iteration/sweep.hpp"
-#include "sim/training/gradient_sync.hpp"
-#include "sim/training/offload.hpp"
+#include "sim/lowering/gradient_sync.hpp"
+#include "sim/lowering/offload.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline {
 

@@ -2,8 +2,9 @@
 
 #include <vector>
 
-#include "sim/training/chooser.hpp"
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/chooser.hpp"
+#include "sim/lowering/lowered.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 /// The amount of work that a simulation will be, counted from the plan before any graph is built.
 ///

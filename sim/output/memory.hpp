@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/training/memory.hpp"
+#include "sim/lowering/memory.hpp"
 
 /// Texts about the memory that a device needs, for result writers and messages.
 namespace syncline::text {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sim/output/json_text.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/plan/plan.hpp"
 
 /// Texts about how a model is split between ranks, for result writers.
 namespace syncline {

@@ -1,4 +1,5 @@
 #include "sim/planning/axes.hpp"
+#include "sim/lowering/segments.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +7,7 @@
 #include <numeric>
 #include <variant>
 
-#include "sim/training/inherited.hpp"
+#include "sim/plan/inherited.hpp"
 
 namespace syncline::planning {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/training/plan.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/workload/model.hpp"
 
 /// The choices of `parallelism: auto`: one entry per key, in the order in which they are made.

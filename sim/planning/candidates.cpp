@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/training/feasibility.hpp"
+#include "sim/lowering/feasibility.hpp"
 
 namespace syncline::planning {
 

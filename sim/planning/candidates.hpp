@@ -6,9 +6,9 @@
 
 #include "sim/output/reasons.hpp"
 #include "sim/planning/axes.hpp"
-#include "sim/training/lowered.hpp"
-#include "sim/training/memory.hpp"
-#include "sim/training/open_plan.hpp"
+#include "sim/lowering/lowered.hpp"
+#include "sim/lowering/memory.hpp"
+#include "sim/plan/open_plan.hpp"
 
 /// The plans that a search looks at: all, or with a bounded effort some.
 ///

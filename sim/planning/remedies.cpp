@@ -6,7 +6,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/output/memory.hpp"
-#include "sim/training/offload.hpp"
+#include "sim/lowering/offload.hpp"
 
 namespace syncline::planning {
 

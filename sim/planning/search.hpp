@@ -10,8 +10,8 @@
 #include "sim/output/reasons.hpp"
 #include "sim/planning/candidates.hpp"
 #include "sim/platform/cluster.hpp"
-#include "sim/training/memory.hpp"
-#include "sim/training/open_plan.hpp"
+#include "sim/lowering/memory.hpp"
+#include "sim/plan/open_plan.hpp"
 
 /// Search of the plan with the shortest iteration: `parallelism: auto`.
 ///

@@ -6,7 +6,7 @@
 
 #include "sim/analysis/carried_cost.hpp"
 #include "sim/collective/ring.hpp"
-#include "sim/training/placement.hpp"
+#include "sim/plan/placement.hpp"
 
 namespace syncline::planning {
 

@@ -8,7 +8,7 @@
 #include "sim/base/replay_error.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/output/memory.hpp"
-#include "sim/training/memory.hpp"
+#include "sim/lowering/memory.hpp"
 
 namespace syncline::validation {
 

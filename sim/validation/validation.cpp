@@ -8,7 +8,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/batch/simulation.hpp"
-#include "sim/training/memory.hpp"
+#include "sim/lowering/memory.hpp"
 #include "sim/validation/figures.hpp"
 
 namespace syncline::validation {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "sim/platform/cluster.hpp"
 #include "sim/iteration/sweep.hpp"
+#include "sim/plan/collective_plan.hpp"
+#include "sim/platform/cluster.hpp"
 
 /// The exchange that the bench replays: a ring all-reduce of 100 MB on a star of 100 Gb/s.
 struct Ring {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 
 namespace syncline {
 

@@ -1,6 +1,7 @@
 #include <functional>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "sim/topology/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/plan/plan.hpp"
 #include "tests/unit/layers.hpp"
 
 /// Model parallelism after A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/card_a.hpp"
 

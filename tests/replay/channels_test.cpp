@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/analysis/exchange_experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/dgx1.hpp"
 

@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 
 // Compares every operation's algorithms on SimGrid's star with their closed forms, which tests/unit checks against an

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "sim/analysis/estimate.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"
 

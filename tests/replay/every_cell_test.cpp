@@ -7,6 +7,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/collective/algorithm.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "sim/platform/wiring.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/every_shape.hpp"

@@ -9,7 +9,7 @@
 #include "sim/iteration/iteration.hpp"
 #include "sim/iteration/work.hpp"
 #include "sim/planning/wire_costs.hpp"
-#include "sim/training/expert_loads.hpp"
+#include "sim/lowering/expert_loads.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"

@@ -6,6 +6,7 @@
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/collective/algorithm.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/every_shape.hpp"
 #include "tests/replay/training_worlds.hpp"

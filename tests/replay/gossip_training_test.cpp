@@ -5,6 +5,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "sim/workload/compute_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"

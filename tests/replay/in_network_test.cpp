@@ -1,4 +1,5 @@
-#include "sim/training/switches.hpp"
+#include "sim/lowering/switches.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/allreduce.hpp"
 #include "tests/replay/every_shape.hpp"

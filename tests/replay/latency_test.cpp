@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
 #include "tests/replay/scripted.hpp"

@@ -1,4 +1,4 @@
-#include "sim/training/lowered.hpp"
+#include "sim/lowering/lowered.hpp"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "sim/config/files.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/iteration/iteration.hpp"
-#include "sim/training/memory.hpp"
+#include "sim/lowering/memory.hpp"
 #include "tests/catch.hpp"
 
 // A plan is lowered once, and its graph built once, by everything that answers a question about it. The linker puts the

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/training/buckets.hpp"
+#include "sim/lowering/buckets.hpp"
 #include "sim/iteration/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/whole_model_buckets.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/training/feasibility.hpp"
+#include "sim/lowering/feasibility.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"

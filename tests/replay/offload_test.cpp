@@ -1,4 +1,4 @@
-#include "sim/training/offload.hpp"
+#include "sim/lowering/offload.hpp"
 
 #include <algorithm>
 #include <random>

@@ -1,4 +1,4 @@
-#include "sim/training/optimizer_step.hpp"
+#include "sim/lowering/optimizer_step.hpp"
 
 #include <random>
 

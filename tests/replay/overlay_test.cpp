@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "sim/lowering/segments.hpp"
 #include "sim/analysis/estimate.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"

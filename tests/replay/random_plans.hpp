@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/iteration/iteration.hpp"
-#include "sim/training/arrangement.hpp"
+#include "sim/lowering/arrangement.hpp"
 #include "tests/replay/chance.hpp"
 #include "tests/replay/every_shape.hpp"
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "sim/analysis/exchange_experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "sim/taskgraph/ticks.hpp"
-#include "sim/training/buckets.hpp"
+#include "sim/lowering/buckets.hpp"
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/iteration.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/workload/model.hpp"
 
 /// Models with given times for each layer, and exchange times on a star, for iterations worked out by hand.

@@ -5,6 +5,7 @@
 #include "sim/analysis/carried_cost.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/iteration/exchange.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/allreduce.hpp"
 

@@ -1,4 +1,5 @@
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/training_worlds.hpp"
 

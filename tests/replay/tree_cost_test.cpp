@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 
 // Trees on SimGrid's star among 2 to 64 ranks: compares the simulated time with formulas that are written down here

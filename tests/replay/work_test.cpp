@@ -2,6 +2,7 @@
 
 #include "sim/iteration/sweep.hpp"
 #include "sim/iteration/work.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/random_plans.hpp"
 

@@ -6,7 +6,7 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/iteration/exchange.hpp"
-#include "sim/training/placement.hpp"
+#include "sim/plan/placement.hpp"
 
 /// Fabrics of one-device nodes whose links are all alike, and an exchange given by a test.
 namespace syncline {

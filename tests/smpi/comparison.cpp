@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/smpi/smpi.hpp"
 

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "sim/analysis/host_bound.hpp"
-#include "sim/training/arrangement.hpp"
-#include "sim/training/recomputation.hpp"
+#include "sim/lowering/arrangement.hpp"
+#include "sim/lowering/segments.hpp"
 #include "sim/workload/compute_model.hpp"
 #include "sim/workload/kernels.hpp"
 #include "tests/catch.hpp"

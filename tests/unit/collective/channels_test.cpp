@@ -4,7 +4,7 @@
 #include <set>
 
 #include "sim/collective/channels.hpp"
-#include "sim/training/channel_orders.hpp"
+#include "sim/lowering/channel_orders.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/promises.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "sim/training/placement.hpp"
+#include "sim/plan/placement.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/dgx1.hpp"
 

@@ -1,0 +1,267 @@
+#include "sim/lowering/lowered.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+
+#include "sim/lowering/optimizer_step.hpp"
+#include "sim/lowering/sharding.hpp"
+
+namespace syncline {
+
+namespace {
+
+double input_copy_seconds(const Lowered& training) {
+    const Plan& plan = training.plan;
+    if (plan.input_copy == InputCopy::none) return 0;
+    const PlacedLayer& first = training.arrangement.layers.front();
+    const double elements = static_cast<double>(training.model.sample_elements) * first.share.samples *
+                            training.arrangement.micro_batches / static_cast<double>(first.layout.cells());
+    return elements * activation_element(training.model) / training.cluster.device.host_link_Bps;
+}
+
+/// Returns by layer the times of its passes, with what is computed beside them: encoding, and what is computed again,
+/// which delays the gradients of the layer and of those before it.
+std::vector<LayerTime> pass_times(const Arrangement& arrangement) {
+    std::vector<LayerTime> times;
+    for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
+        const PlacedLayer& layer = arrangement.layers[i];
+        LayerTime& time = times.emplace_back(layer.time);
+        double again_s = layer.recomputed ? 0 : layer.recompute_s;
+        const Segment again = arrangement.again_before(i);
+        for (std::uint32_t each = again.first; each < again.end; ++each)
+            again_s += arrangement.layers[each].recompute_s;
+        time.input_gradient_s += again_s;
+        time.weight_gradient_s += layer.compressed.encode_s;
+    }
+    return times;
+}
+
+/// Returns the gradients of a layer, and of its experts, that ranks exchange: its weights, with gossip.
+std::vector<Gradient> gradients_of(const Lowered& training, std::uint32_t number, double ready_s) {
+    const Plan& plan = training.plan;
+    const PlacedLayer& layer = training.arrangement.layers[number];
+    const std::uint32_t stage = layer.part % training.arrangement.stages;
+    const bool gossip = plan.exchange == ExchangeKind::gossip;
+    std::uint64_t bytes = layer.bytes;
+    // Every rank contributes its own values to an allgather, whose buffer contains all of them.
+    if (plan.compression.any())
+        bytes = layer.compressed.bytes * (plan.compression.kind == Compression::Kind::top_k ? layer.replicas.size : 1);
+    std::vector<Gradient> gradients{{number, gossip ? layer.weight_bytes : bytes, ready_s, stage, layer.replicas,
+                                     layer.contributors, layer.weight_bytes, layer.compressed, layer.shards}};
+    if (const auto& experts = layer.experts)
+        gradients.push_back({number,
+                             gossip ? experts->weight_bytes : experts->bytes,
+                             ready_s,
+                             stage,
+                             experts->replicas,
+                             experts->replicas.stride,
+                             experts->weight_bytes,
+                             {},
+                             experts->shards});
+    return gradients;
+}
+
+std::vector<Bucket> plan_buckets(const Lowered& training) {
+    const Plan& plan = training.plan;
+    const Arrangement& arrangement = training.arrangement;
+    const double start_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;
+    std::vector<double> ready_s(arrangement.layers.size(), 0);
+    if (arrangement.stages == 1)
+        ready_s = ready_times(pass_times(arrangement), start_s, arrangement.micro_batches, plan.overlap);
+    std::vector<Bucket> buckets;
+    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
+        std::vector<Gradient> of_layers, of_experts;
+        for (auto i = static_cast<std::uint32_t>(arrangement.layers.size()); i-- > 0;) {
+            if (arrangement.layers[i].part % arrangement.stages != stage) continue;
+            const std::vector<Gradient> gradients = gradients_of(training, i, ready_s[i]);
+            if (gradients.front().replicas.size > 1) of_layers.push_back(gradients.front());
+            if (gradients.size() > 1 && gradients.back().replicas.size > 1) of_experts.push_back(gradients.back());
+        }
+        // Experts are fused among themselves, and buckets go in the order in which backward passes complete them.
+        std::vector<Bucket> own = make_buckets(of_layers, plan);
+        const std::vector<Bucket> more = make_buckets(of_experts, plan);
+        own.insert(own.end(), more.begin(), more.end());
+        std::stable_sort(own.begin(), own.end(),
+                         [](const Bucket& a, const Bucket& b) { return a.layers.back() > b.layers.back(); });
+        buckets.insert(buckets.end(), own.begin(), own.end());
+    }
+    return buckets;
+}
+
+/// Returns the places of a stage's first group. All groups are of one size, and it represents them, wherever the others
+/// are.
+std::vector<Place> first_group(const Lowered& training, std::uint32_t stage, const Grouping& grouping) {
+    std::vector<Place> members;
+    for (std::uint32_t member = 0; member < grouping.size; ++member)
+        members.push_back(training.places[stage * training.arrangement.stage_ranks + grouping.index(0, member)]);
+    return members;
+}
+
+/// Chooses an exchange of `bytes_of(bucket)` for each bucket, in the groups of `grouping_of(bucket)`.
+template <class GroupingOf, class BytesOf>
+std::vector<Chosen> choose_by_bucket(const Lowered& training, const AlgorithmSpec& named,
+                                     const std::optional<Selection>& selection, GroupingOf grouping_of,
+                                     BytesOf bytes_of) {
+    const Plan& plan = training.plan;
+    std::vector<Chosen> all;
+    std::map<std::pair<std::uint32_t, Grouping>, Chooser> choosers;
+    for (const Bucket& bucket : training.buckets) {
+        const std::pair among(bucket.stage, grouping_of(bucket));
+        auto found = choosers.find(among);
+        if (found == choosers.end())
+            found = choosers
+                        .try_emplace(among, training.cluster, first_group(training, bucket.stage, among.second), named,
+                                     selection, plan.channels)
+                        .first;
+        all.push_back(found->second.choose(bytes_of(bucket)));
+    }
+    return all;
+}
+
+/// Adds an exchange of `bytes_of(bucket)` to each bucket, in the groups of `grouping_of(bucket)`.
+template <class GroupingOf, class BytesOf>
+void add_exchanges(Lowered& training, const std::vector<Chosen>& chosen, GroupingOf grouping_of, BytesOf bytes_of,
+                   double Bucket::*before_s = nullptr, bool apart = false) {
+    training.reductions.resize(training.buckets.size());
+    for (std::size_t b = 0; b < training.buckets.size(); ++b) {
+        const Bucket& bucket = training.buckets[b];
+        training.reductions[b].push_back(
+            {chosen[b], grouping_of(bucket), bytes_of(bucket), before_s ? bucket.*before_s : 0, apart});
+    }
+}
+
+/// Chooses the exchanges of gradients.
+void choose_reductions(Lowered& training) {
+    const Plan& plan = training.plan;
+    if (training.served()) return;
+    const auto bytes = [](const Bucket& bucket) { return bucket.bytes; };
+    const auto replicas = [](const Bucket& bucket) { return bucket.replicas; };
+    if (plan.parallelism.sharding == Sharding::none) {
+        const auto selection = plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt;
+        const auto add = [&](auto bytes_of, double Bucket::*before_s) {
+            add_exchanges(training, choose_by_bucket(training, plan.algorithm, selection, replicas, bytes_of), replicas,
+                          bytes_of, before_s);
+        };
+        add(bytes, nullptr);
+        if (plan.compression.kind == Compression::Kind::powersgd)
+            add([](const Bucket& bucket) { return bucket.second_bytes; }, &Bucket::between_s);
+        return;
+    }
+    const auto shards = [](const Bucket& bucket) { return bucket.shards; };
+    const AlgorithmSpec scattering = plan.parallelism.gradient_scattering();
+    std::vector<Chosen> chosen = choose_by_bucket(training, scattering, plan.selection, shards, bytes);
+    for (Chosen& one : chosen)
+        one.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", scattering.name);
+    add_exchanges(training, chosen, shards, bytes);
+    if (std::ranges::all_of(training.buckets, [](const Bucket& one) { return one.shards.size == one.replicas.size; }))
+        return;
+    const auto copies = [](const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); };
+    const auto shard_bytes = [](const Bucket& bucket) { return bucket.shard_bytes(); };
+    add_exchanges(training, choose_by_bucket(training, plan.algorithm, std::nullopt, copies, shard_bytes), copies,
+                  shard_bytes, nullptr, true);
+}
+
+/// Makes the other collectives: of activations, and of weights.
+class OtherCollectives {
+public:
+    explicit OtherCollectives(Lowered& training) : training_(training) {}
+
+    void make() {
+        const Parallelism& parallelism = training_.plan.parallelism;
+        Arrangement& arrangement = training_.arrangement;
+        for (std::uint32_t part = 0; part < arrangement.boundaries.size(); ++part) {
+            Boundary& boundary = arrangement.boundaries[part];
+            make(boundary.gradients, part % arrangement.stages);
+            make(boundary.activations, (part + 1) % arrangement.stages);
+        }
+        for (PlacedLayer& layer : arrangement.layers) {
+            const std::uint32_t stage = layer.part % arrangement.stages;
+            LayerExchanges::each(layer.exchanges, [&](ActivationExchange& exchange) {
+                if (exchange.in_library())
+                    exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
+            });
+            if (parallelism.sharding != Sharding::parameters) continue;
+            layer.each_weights([&](const Grouping& shards, std::uint64_t bytes) {
+                const AlgorithmSpec spec = parallelism.weight_gathering();
+                if (bytes > 0 && shards.size > 1)
+                    layer.exchanges.weights.push_back(
+                        {shards, spec, made(stage, shards, spec, bytes), {bytes}, Phase::weights});
+            });
+        }
+        if (divides_updates(parallelism.sharding))
+            for (const Bucket& bucket : training_.buckets) {
+                const AlgorithmSpec spec = parallelism.weight_gathering();
+                training_.gatherings.push_back(
+                    {{spec, {}, {}, made(bucket.stage, bucket.shards, spec, bucket.weight_bytes)},
+                     bucket.shards,
+                     bucket.weight_bytes});
+            }
+    }
+
+private:
+    void make(std::optional<ActivationExchange>& exchange, std::uint32_t stage) {
+        if (exchange) exchange->algorithm = made(stage, exchange->groups, exchange->spec, exchange->bytes.front());
+    }
+
+    std::shared_ptr<const CollectiveAlgorithm> made(std::uint32_t stage, const Grouping& grouping,
+                                                    const AlgorithmSpec& spec, std::uint64_t bytes) {
+        std::unique_ptr<ChannelOrders>& orders = orders_[{stage, grouping}];
+        if (!orders)
+            orders = std::make_unique<ChannelOrders>(training_.cluster, first_group(training_, stage, grouping),
+                                                     requested_channels(training_.cluster, training_.plan.channels));
+        return orders->make(spec, bytes, fmt::format("{} {} {}", spec.operation, spec.name, spec.contributors));
+    }
+
+    Lowered& training_;
+    std::map<std::pair<std::uint32_t, Grouping>, std::unique_ptr<ChannelOrders>> orders_;
+};
+
+std::uint32_t averaged_iterations(const Lowered& training) {
+    constexpr std::uint32_t enough = 12;  // comes round after 1, 2, 3, 4 or 6 patterns
+    std::set<const CollectiveAlgorithm*> seen;
+    std::uint32_t period = 1;
+    bool idle = false;
+    for (const std::vector<BucketExchange>& exchanges : training.reductions) {
+        const CollectiveAlgorithm& algorithm = *exchanges.front().chosen.algorithm;
+        if (!seen.insert(&algorithm).second) continue;
+        period = std::lcm(period, algorithm.period());
+        idle = idle || leaves_idle(algorithm, exchanges.front().among.size);
+    }
+    const std::uint32_t window = idle ? enough * period : period;
+    // One iteration of a random process says little, and there is no steady state to look for.
+    const Plan& plan = training.plan;
+    return plan.noise.varies() ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
+}
+
+}  // namespace
+
+Model with_precision(Model model, const Plan& plan) {
+    if (plan.precision.given()) model.precision = plan.precision;
+    return model;
+}
+
+Lowered lower(Cluster cluster, Model model, Plan plan) {
+    Lowered training;
+    training.cluster = std::move(cluster);
+    training.model = with_precision(std::move(model), plan);
+    training.plan = std::move(plan);
+    training.places =
+        place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
+    training.arrangement = arrange(training.cluster, training.model, training.plan);
+    check_nodes(training.plan, training.arrangement, training.places);
+    training.input_copy_s = input_copy_seconds(training);
+    training.buckets = plan_buckets(training);
+    choose_reductions(training);
+    OtherCollectives(training).make();
+    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage)
+        training.steps.push_back(step_time(training, stage));
+    training.window = averaged_iterations(training);
+    return training;
+}
+
+}  // namespace syncline

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/lowering/arrangement.hpp"
+#include "sim/lowering/buckets.hpp"
+#include "sim/lowering/chooser.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/platform/cluster.hpp"
+#include "sim/workload/model.hpp"
+
+/// A plan, worked out for a cluster and a model: everything that follows from the three before anything is built or
+/// simulated. It is made once and read by all that build, price, size, name or explain the iteration.
+namespace syncline {
+
+/// Parts of the optimizer's step on a rank, one after the other: see optimizer_step.hpp.
+struct StepTime {
+    double device_s = 0;     ///< in the device's memory
+    double to_host_s = 0;    ///< copy of the gradients to the host
+    double host_s = 0;       ///< in the host's memory
+    double to_device_s = 0;  ///< copy of the weights back
+
+    double total_s() const { return device_s + to_host_s + host_s + to_device_s; }
+};
+
+/// An exchange of a bucket, in every group of a stage that has it.
+struct BucketExchange {
+    Chosen chosen;
+    Grouping among;
+    std::uint64_t bytes = 0;
+    double before_s = 0;  ///< computed on its stream, after the exchange before it
+    bool apart = false;   ///< on a stream of its own, while the next bucket is in the exchange before it
+};
+
+struct Lowered {
+    Cluster cluster;
+    Model model;
+    Plan plan;
+
+    std::vector<Place> places;  ///< of each rank
+    Arrangement arrangement;
+    /// In the order of release, stage by stage; none among ranks with nobody to exchange with. When gradients are ready
+    /// is only known where every rank has the whole model.
+    std::vector<Bucket> buckets;
+    /// The exchanges of each bucket's gradients, in order: an all-reduce or gossip, with PowerSGD a second all-reduce;
+    /// with Parallelism::sharding a reduce-scatter and, where groups of ranks divide the state, an all-reduce among the
+    /// ranks with the same shard. Empty with a parameter server.
+    std::vector<std::vector<BucketExchange>> reductions;
+    /// The all-gather of each bucket's weights, if their updates are divided; otherwise empty.
+    std::vector<BucketExchange> gatherings;
+    std::vector<StepTime> steps;  ///< of the optimizer, by stage: step_time()
+    /// Host-to-device copy of the input of one rank's first layer, in seconds; 0 if the plan has none.
+    double input_copy_s = 0;
+    /// Number of iterations over which times and counts are averaged: a period of the exchange's pattern, several
+    /// periods where it leaves ranks idle, since who waits for whom may take longer to repeat, and with jitter all
+    /// iterations but the first.
+    std::uint32_t window = 1;
+
+    /// Returns the first exchange of each bucket.
+    std::vector<Chosen> first_exchanges() const {
+        std::vector<Chosen> first;
+        for (const std::vector<BucketExchange>& exchanges : reductions) first.push_back(exchanges.front().chosen);
+        return first;
+    }
+    bool served() const { return plan.exchange == ExchangeKind::parameter_server; }
+};
+
+/// Returns the model with the plan's sizes of elements.
+Model with_precision(Model model, const Plan& plan);
+
+/// Throws ParallelismError where the model cannot be split in the plan's way, and AlgorithmError where an algorithm
+/// cannot run among a group's ranks.
+Lowered lower(Cluster cluster, Model model, Plan plan);
+
+}  // namespace syncline

@@ -1,0 +1,168 @@
+#include <cmath>
+
+#include "sim/collective/selection.hpp"
+#include "sim/platform/cluster.hpp"
+#include "sim/lowering/chooser.hpp"
+#include "tests/catch.hpp"
+
+// The row that decides, and NCCL's predicted times, worked out by hand.
+
+using namespace syncline;
+
+namespace {
+
+SelectionCondition below(double bytes) {
+    SelectionCondition condition;
+    condition.below_bytes = bytes;
+    return condition;
+}
+
+SelectionRow row(SelectionCondition condition, const std::string& algorithm,
+                 const std::string& operation = "allreduce") {
+    return {condition, {{{.operation = operation, .name = algorithm}, {}}}};
+}
+
+std::string chosen(const Selection& selection, std::uint64_t bytes, std::uint32_t ranks,
+                   const std::string& operation = "allreduce") {
+    return choose(selection, operation, bytes, {.ranks = ranks, .nodes = ranks}).algorithm.name;
+}
+
+}  // namespace
+
+TEST_CASE("selection: the first row of the operation whose conditions are all true decides", "[memory]") {
+    SelectionCondition small_powers = below(2049), few, many_even, small_blocks;
+    small_powers.power_of_two = true;
+    few.ranks_below = 4;
+    many_even.ranks_from = 9;
+    many_even.even_ranks = true;
+    small_blocks.block_below_bytes = 10;
+    const Selection selection{"mine",
+                              {row(below(100), "never", "broadcast"), row(small_powers, "a"), row(few, "b"),
+                               row(many_even, "c"), row(small_blocks, "d"), row({}, "e")}};
+    CHECK(chosen(selection, 2048, 8) == "a");
+    CHECK(chosen(selection, 2049, 8) == "e");
+    CHECK(chosen(selection, 0, 1) == "a");  // one is a power of two
+    CHECK(chosen(selection, 2048, 3) == "b");
+    CHECK(chosen(selection, 5000, 2) == "b");
+    CHECK(chosen(selection, 5000, 4) == "e");
+    CHECK(chosen(selection, 5000, 10) == "c");
+    CHECK(chosen(selection, 5000, 9) == "e");
+    CHECK(chosen(selection, 5000, 8) == "e");
+    CHECK(chosen(selection, 89, 9) == "d");  // 9.9 B a block
+    CHECK(chosen(selection, 90, 9) == "e");
+    CHECK(chosen(selection, 99, 9, "broadcast") == "never");
+    CHECK_THROWS_AS(chosen(selection, 100, 9, "broadcast"), std::logic_error);
+    CHECK_THROWS_AS(chosen(selection, 100, 9, "gather"), std::logic_error);
+    CHECK(selection.covers("broadcast"));
+    CHECK_FALSE(selection.covers("gather"));
+}
+
+TEST_CASE("selection: the result names the row that decided, and why", "[memory]") {
+    const Selection selection{"mine", {row(below(2048), "a"), row({}, "b")}};
+    const auto why = [&](std::uint64_t bytes) { return choose(selection, "allreduce", bytes, {.ranks = 4}).why; };
+    CHECK(why(4) == "row 1 of mine: below 2.048 kB");
+    CHECK(why(4096) == "row 2 of mine: always");
+}
+
+TEST_CASE("selection: NCCL's ring takes base + (n-i)·inside + i·between + S·n/(f·B·N)", "[memory]") {
+    const Protocol ll{"LL", 6.6e-6, 0.6e-6, 2.7e-6, 0.5};
+    // 16 ranks on 4 nodes: n = 30 steps, i = 6 of them between nodes: 6.6 + 24·0.6 + 6·2.7 = 37.2 us.
+    const Terrain nodes{16, 4, 18e9, 12e9};
+    CHECK(predicted_time_s("allreduce", "ring", ll, 0, nodes) == Approx(37.2e-6).epsilon(1e-12));
+    // 1 MB at 12 GB/s · 0.5 · 16/30 = 3.2 GB/s: 312.5 us more.
+    CHECK(predicted_time_s("allreduce", "ring", ll, 1'000'000, nodes) == Approx(349.7e-6).epsilon(1e-12));
+    // One node of 8: 14 steps of 0.6 us, 18 GB/s · 0.5 · 8/14.
+    const Terrain one{8, 1, 18e9, 1};
+    CHECK(predicted_time_s("allreduce", "ring", ll, 36'000'000, one) == Approx(15e-6 + 7e-3).epsilon(1e-12));
+    // An allgather has half the steps: 6.6 + 12·0.6 + 3·2.7 = 21.9 us and twice the bandwidth.
+    CHECK(predicted_time_s("allgather", "ring", ll, 1'000'000, nodes) == Approx(21.9e-6 + 156.25e-6).epsilon(1e-12));
+    CHECK(predicted_time_s("reduce-scatter", "ring", ll, 1'000'000, nodes) ==
+          predicted_time_s("allgather", "ring", ll, 1'000'000, nodes));
+}
+
+TEST_CASE("selection: NCCL's tree takes base + 2((N/M-1)·inside + ⌊lg M⌋·between) + 2S/(f·B)", "[memory]") {
+    const Protocol simple{"Simple", 8.4e-6, 4e-6, 14e-6, 0.92};
+    // 16 ranks on 4 nodes: 8.4 + 2·(3·4 + 2·14) = 88.4 us; 12 GB/s · 0.92 / 2 = 5.52 GB/s.
+    const Terrain nodes{16, 4, 18e9, 12e9};
+    CHECK(predicted_time_s("allreduce", "double-binary-tree", simple, 0, nodes) == Approx(88.4e-6).epsilon(1e-12));
+    CHECK(predicted_time_s("allreduce", "double-binary-tree", simple, 5'520'000, nodes) ==
+          Approx(1.0884e-3).epsilon(1e-12));
+    // NCCL's integer division: 7 nodes have 2 levels, 15 ranks on them 2 each.
+    CHECK(predicted_time_s("allreduce", "double-binary-tree", simple, 0, {15, 7, 18e9, 12e9}) ==
+          Approx(72.4e-6).epsilon(1e-12));
+    CHECK_FALSE(is_predictable("broadcast", "double-binary-tree"));
+    CHECK_FALSE(is_predictable("allreduce", "rabenseifner"));
+    CHECK_THROWS_AS(predicted_time_s("broadcast", "ring", simple, 0, nodes), std::logic_error);
+}
+
+TEST_CASE("selection: of several candidates the one with the shortest predicted time is used", "[memory]") {
+    const Selection selection{"two",
+                              {{{},
+                                {{{.name = "ring"}, {"LL", 6.6e-6, 0.6e-6, 2.7e-6, 0.5}},
+                                 {{.name = "ring"}, {"Simple", 8.4e-6, 3.4e-6, 14e-6, 1}}}}}};
+    // 32 one-rank nodes at 12 GB/s, 62 steps: 6.6 + 62·2.7 = 174 us against 8.4 + 62·14 = 876.4 us; per byte
+    // 62/(32·6e9) against half of it. They meet at 702.4e-6 / (62/(32·12e9)) = 4.3503 MB.
+    const Terrain terrain{32, 32, 1, 12e9};
+    CHECK(choose(selection, "allreduce", 4'350'000, terrain).protocol.name == "LL");
+    CHECK(choose(selection, "allreduce", 4'351'000, terrain).protocol.name == "Simple");
+    CHECK(choose(selection, "allreduce", 0, terrain).why ==
+          "row 1 of two: always; shortest predicted time of 2: ring/LL 174 us, ring/Simple 876.4 us");
+    // Over all sizes the choice is always the faster one.
+    for (std::uint64_t bytes = 1; bytes < (1ull << 40); bytes *= 3) {
+        const Choice choice = choose(selection, "allreduce", bytes, terrain);
+        for (const Candidate& one : selection.rows[0].candidates)
+            CHECK(predicted_time_s("allreduce", "ring", choice.protocol, bytes, terrain) <=
+                  predicted_time_s("allreduce", "ring", one.protocol, bytes, terrain));
+    }
+}
+
+TEST_CASE("selection: a group's terrain is its ranks, its nodes and the narrowest links of each kind", "[memory]") {
+    Cluster cluster = star_cluster(4, 12e9, 1e-6);
+    cluster.node.devices = 2;
+    cluster.node.link = {18e9, 1e-6};
+    const Terrain both = terrain_of(cluster, {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}});
+    CHECK(both.ranks == 5);
+    CHECK(both.nodes == 3);
+    CHECK(both.inside_Bps == 18e9);
+    CHECK(both.between_Bps == 12e9);
+    const Terrain apart = terrain_of(cluster, {{0, 0}, {1, 0}, {2, 1}});
+    CHECK(apart.nodes == 3);
+    CHECK(std::isinf(apart.inside_Bps));
+    CHECK(apart.between_Bps == 12e9);
+    const Terrain single = terrain_of(cluster, {{3, 1}});
+    CHECK(single.ranks == 1);
+    CHECK(single.nodes == 1);
+}
+
+TEST_CASE("selection: between nodes the narrowest link that the ring over the ranks crosses counts", "[memory]") {
+    Cluster cluster = star_cluster(8, 1, 0);
+    TopologySpec& tree = cluster.fabric.topology;  // of 8 hosts: three levels of switches
+    tree.shape = Shape::tree;
+    tree.arity = 2;
+    cluster.node.devices = 2;
+    cluster.node.link = {18e9, 1e-6};
+    const auto between_Bps = [&](std::vector<double> by_level, const std::vector<std::uint32_t>& nodes) {
+        tree.bandwidth_Bps = std::move(by_level);
+        tree.latency_s = {1e-6};
+        std::vector<Place> places;
+        for (const std::uint32_t node : nodes) places.push_back({node, 0});
+        return terrain_of(cluster, places).between_Bps;
+    };
+    // Nodes 0 and 1 share a switch, 0 … 3 one above two, 0 … 7 all three levels.
+    const std::vector<double> narrower{10e9, 6e9, 2e9}, wider{2e9, 6e9, 10e9};
+    CHECK(between_Bps(narrower, {0, 1}) == 10e9);
+    CHECK(between_Bps(narrower, {0, 1, 2}) == 6e9);
+    CHECK(between_Bps(narrower, {0, 1, 2, 3, 4}) == 2e9);
+    CHECK(between_Bps(narrower, {6, 7}) == 10e9);
+    CHECK(between_Bps(narrower, {3, 4}) == 2e9);
+    for (const std::vector<std::uint32_t>& nodes : {std::vector<std::uint32_t>{0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}})
+        CHECK(between_Bps(wider, nodes) == 2e9);
+    // With packed and with alternating ranks, links inside nodes and between them are distinguished.
+    tree.bandwidth_Bps = narrower;
+    for (const std::vector<Place>& places :
+         {std::vector<Place>{{0, 0}, {0, 1}, {2, 0}, {2, 1}}, {{0, 0}, {2, 0}, {0, 1}, {2, 1}}}) {
+        const Terrain terrain = terrain_of(cluster, places);
+        CHECK(terrain.inside_Bps == 18e9);
+        CHECK(terrain.between_Bps == 6e9);
+    }
+}
