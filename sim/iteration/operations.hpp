@@ -8,7 +8,7 @@
 
 /// The program of an iteration's passes: what every rank of a stage does in one pass of a micro-batch through a part of
 /// the model, as a flat list of operations. It is written once, from the lowered plan; the task graph
-/// (iteration_builder), the forecast's clocks (pass_clock.hpp) and the size of a simulation (work.hpp) read it.
+/// (iteration.hpp), the forecast's clocks (pass_times.hpp) and the size of a simulation (work.hpp) read it.
 ///
 /// An operation runs on one of the rank's streams (computation, exchanges of activations, all-gathers of weights),
 /// after the one before it on that stream, and after the operations that it names.
