@@ -8,10 +8,10 @@
 #include "sim/analysis/host_bound.hpp"
 #include "sim/analysis/micro_batches.hpp"
 #include "sim/analysis/scaling.hpp"
+#include "sim/analysis/slowest.hpp"
 #include "sim/iteration/alike.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/replay/symmetry.hpp"
-#include "sim/analysis/slowest.hpp"
 #include "sim/workload/peak_note.hpp"
 
 namespace syncline {

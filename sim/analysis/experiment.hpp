@@ -13,9 +13,9 @@
 #include "sim/analysis/utilisation.hpp"
 #include "sim/analysis/whole_run.hpp"
 #include "sim/base/spread.hpp"
-#include "sim/taskgraph/task_graph.hpp"
 #include "sim/lowering/memory.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/taskgraph/task_graph.hpp"
 
 /// Simulation of a training iteration.
 namespace syncline {

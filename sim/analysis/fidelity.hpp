@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/plan/plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/plan/plan.hpp"
 
 /// Choice between simulating every message and folding: see sim/replay/folding.hpp.
 namespace syncline {

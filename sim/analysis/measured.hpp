@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sim/analysis/fidelity.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/plan/plan.hpp"
 
 /// Shared by the measurements of iterations and of collective operations.
 namespace syncline {

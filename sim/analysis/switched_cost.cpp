@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "sim/analysis/carried_cost.hpp"
-#include "sim/platform/wiring.hpp"
-#include "sim/plan/placement.hpp"
 #include "sim/lowering/switches.hpp"
+#include "sim/plan/placement.hpp"
+#include "sim/platform/wiring.hpp"
 
 namespace syncline {
 

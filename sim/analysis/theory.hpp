@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/platform/cluster.hpp"
 #include "sim/lowering/lowered.hpp"
+#include "sim/platform/cluster.hpp"
 
 /// Closed forms of iterations in the α-β-γ model, for comparison with the simulation: the forecast of iteration.hpp
 /// with exact prices, where these exist and nothing overlaps that would share links.

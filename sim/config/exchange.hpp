@@ -4,8 +4,8 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/document/fields.hpp"
-#include "sim/plan/complaint.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/plan/complaint.hpp"
 #include "sim/plan/plan.hpp"
 
 /// Keys that a scenario's training and `syncline collective` share: the choice of the algorithm and of the devices.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/taskgraph/words.hpp"
+
 namespace syncline {
 
 TaskNames::TaskNames(const Lowered& training)
@@ -25,58 +27,10 @@ std::string TaskNames::bucket(std::uint32_t number) const {
 }
 
 std::string TaskNames::task(const Task& task) const {
+    const PhaseWords& words = words_of(task.phase);
     const auto layer = [&] { return task.subject < layers_.size() ? layers_[task.subject] : "the last layer"; };
-    switch (task.phase) {
-        case Phase::forward:
-            return "forward of " + layer();
-        case Phase::backward:
-            return "backward of " + layer();
-        case Phase::optimizer:
-            return "optimizer step";
-        case Phase::update:
-            return "update";
-        case Phase::input_copy:
-            return "input copy";
-        case Phase::release:
-            return "fusion cycle";
-        case Phase::exchange:
-            return bucket(task.subject);
-        case Phase::push:
-            return "push of " + bucket(task.subject);
-        case Phase::pull:
-            return "pull of " + bucket(task.subject);
-        case Phase::aggregate:
-            return "reduction of " + bucket(task.subject);
-        case Phase::barrier:
-            return "barrier";
-        case Phase::activations:
-            return "activations of " + layer();
-        case Phase::halo:
-            return "halo of " + layer();
-        case Phase::transfer:
-            return "stage transfer before " + layer();
-        case Phase::weights:
-            return "weights of " + layer();
-        case Phase::encode:
-            return "encoding of " + layer();
-        case Phase::factor:
-            return "second factor of " + bucket(task.subject);
-        case Phase::decode:
-            return "decoding of " + bucket(task.subject);
-        case Phase::recompute:
-            return "recomputation of " + layer();
-        case Phase::context:
-            return "context of " + layer();
-        case Phase::dispatch:
-            return "dispatch of " + layer();
-        case Phase::combine:
-            return "combine of " + layer();
-        case Phase::to_host:
-            return "gradients to the host";
-        case Phase::to_device:
-            return "weights to the device";
-    }
-    return "task";
+    if (words.subject == Subject::none) return words.phrase;
+    return words.phrase + (words.subject == Subject::layer ? layer() : bucket(task.subject));
 }
 
 std::string TaskNames::process(ProcessId process) const {

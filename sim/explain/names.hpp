@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/taskgraph/task_graph.hpp"
 #include "sim/lowering/lowered.hpp"
+#include "sim/taskgraph/task_graph.hpp"
 
 /// Names of the tasks and processes of an iteration, for people.
 namespace syncline {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "sim/base/units.hpp"
-#include "sim/output/memory.hpp"
 #include "sim/lowering/offload.hpp"
+#include "sim/output/memory.hpp"
 
 namespace syncline::planning {
 

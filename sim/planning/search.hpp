@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/lowering/memory.hpp"
 #include "sim/output/reasons.hpp"
+#include "sim/plan/open_plan.hpp"
 #include "sim/planning/candidates.hpp"
 #include "sim/platform/cluster.hpp"
-#include "sim/lowering/memory.hpp"
-#include "sim/plan/open_plan.hpp"
 
 /// Search of the plan with the shortest iteration: `parallelism: auto`.
 ///

@@ -1,89 +1,51 @@
 #include "sim/taskgraph/words.hpp"
 
+#include <array>
+
 namespace syncline {
 
-const char* word(Phase phase) {
-    switch (phase) {
-        case Phase::forward:
-            return "forward";
-        case Phase::backward:
-            return "backward";
-        case Phase::optimizer:
-            return "optimizer step";
-        case Phase::update:
-            return "update";
-        case Phase::input_copy:
-            return "input copy";
-        case Phase::release:
-            return "fusion cycle";
-        case Phase::exchange:
-            return "exchange";
-        case Phase::push:
-            return "push";
-        case Phase::pull:
-            return "pull";
-        case Phase::aggregate:
-            return "reduction";
-        case Phase::barrier:
-            return "barrier";
-        case Phase::activations:
-            return "activations";
-        case Phase::halo:
-            return "halo";
-        case Phase::transfer:
-            return "transfer";
-        case Phase::weights:
-            return "weights";
-        case Phase::encode:
-            return "encoding";
-        case Phase::factor:
-            return "second factor";
-        case Phase::decode:
-            return "decoding";
-        case Phase::recompute:
-            return "recomputation";
-        case Phase::context:
-            return "context";
-        case Phase::dispatch:
-            return "dispatch";
-        case Phase::combine:
-            return "combine";
-        case Phase::to_host:
-            return "copy to host";
-        case Phase::to_device:
-            return "copy to device";
-    }
-    return "task";
+namespace {
+
+constexpr std::array phases{
+    PhaseWords{"forward", "forward of ", Subject::layer},
+    PhaseWords{"backward", "backward of ", Subject::layer},
+    PhaseWords{"optimizer step", "optimizer step", Subject::none},
+    PhaseWords{"update", "update", Subject::none},
+    PhaseWords{"input copy", "input copy", Subject::none},
+    PhaseWords{"fusion cycle", "fusion cycle", Subject::none},
+    PhaseWords{"exchange", "", Subject::bucket},
+    PhaseWords{"push", "push of ", Subject::bucket},
+    PhaseWords{"pull", "pull of ", Subject::bucket},
+    PhaseWords{"reduction", "reduction of ", Subject::bucket},
+    PhaseWords{"barrier", "barrier", Subject::none},
+    PhaseWords{"activations", "activations of ", Subject::layer},
+    PhaseWords{"halo", "halo of ", Subject::layer},
+    PhaseWords{"transfer", "stage transfer before ", Subject::layer},
+    PhaseWords{"weights", "weights of ", Subject::layer},
+    PhaseWords{"encoding", "encoding of ", Subject::layer},
+    PhaseWords{"second factor", "second factor of ", Subject::bucket},
+    PhaseWords{"decoding", "decoding of ", Subject::bucket},
+    PhaseWords{"recomputation", "recomputation of ", Subject::layer},
+    PhaseWords{"context", "context of ", Subject::layer},
+    PhaseWords{"dispatch", "dispatch of ", Subject::layer},
+    PhaseWords{"combine", "combine of ", Subject::layer},
+    PhaseWords{"copy to host", "gradients to the host", Subject::none},
+    PhaseWords{"copy to device", "weights to the device", Subject::none},
+};
+static_assert(phases.size() == static_cast<std::size_t>(Phase::to_device) + 1);
+
+constexpr std::array streams{"compute",   "input copy",  "fusion cycle", "exchange", "push",    "pull",
+                             "reduction", "activations", "transfer",     "receive",  "weights", "host copy"};
+static_assert(streams.size() == static_cast<std::size_t>(StreamKind::host_copy) + 1);
+
+}  // namespace
+
+const PhaseWords& words_of(Phase phase) {
+    return phases[static_cast<std::size_t>(phase)];
 }
 
 const char* word(StreamKind kind) {
-    switch (kind) {
-        case StreamKind::compute:
-            return "compute";
-        case StreamKind::input_copy:
-            return "input copy";
-        case StreamKind::release:
-            return "fusion cycle";
-        case StreamKind::exchange:
-            return "exchange";
-        case StreamKind::push:
-            return "push";
-        case StreamKind::pull:
-            return "pull";
-        case StreamKind::aggregate:
-            return "reduction";
-        case StreamKind::activations:
-            return "activations";
-        case StreamKind::transfer:
-            return "transfer";
-        case StreamKind::receive:
-            return "receive";
-        case StreamKind::weights:
-            return "weights";
-        case StreamKind::host_copy:
-            return "host copy";
-    }
-    return "stream";
+    return streams[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace syncline

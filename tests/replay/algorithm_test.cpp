@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/replay/replay.hpp"
 #include "sim/iteration/exchange.hpp"
+#include "sim/replay/replay.hpp"
 #include "tests/catch.hpp"
 
 // Compares every algorithm on SimGrid's star with its closed form, which tests/unit checks against an independent

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "sim/platform/cluster.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/platform/cluster.hpp"
 #include "tests/unit/layers.hpp"
 
 /// Model parallelism after A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI

@@ -1,6 +1,6 @@
 #include "sim/process/isolated.hpp"
-#include "sim/replay/replay.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/replay/replay.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/training_worlds.hpp"
 

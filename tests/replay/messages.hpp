@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/replay/replay.hpp"
 #include "sim/iteration/exchange.hpp"
+#include "sim/replay/replay.hpp"
 #include "tests/catch.hpp"
 
 /// Single messages on a cluster, and the times at which they end.

@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/lowering/buckets.hpp"
 #include "sim/iteration/work.hpp"
+#include "sim/lowering/buckets.hpp"
 #include "tests/catch.hpp"
-#include "tests/whole_model_buckets.hpp"
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"
+#include "tests/whole_model_buckets.hpp"
 
 // Negotiation ahead of the computation: buckets are cut by size alone, requests travel at the start of the iteration,
 // and no tick delays a bucket. Iterations by hand, in milliseconds, and by their recurrence.

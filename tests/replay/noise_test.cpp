@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/lowering/feasibility.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/lowering/feasibility.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"

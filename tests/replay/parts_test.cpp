@@ -3,8 +3,8 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/config/files.hpp"
-#include "sim/replay/native.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/replay/native.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
 #include "tests/replay/training_worlds.hpp"

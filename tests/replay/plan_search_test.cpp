@@ -8,12 +8,12 @@
 #include <limits>
 #include <map>
 
-#include "sim/lowering/segments.hpp"
 #include "sim/analysis/estimate.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/files.hpp"
 #include "sim/iteration/forecast.hpp"
+#include "sim/lowering/segments.hpp"
 #include "sim/planning/search.hpp"
 #include "sim/planning/wire_costs.hpp"
 #include "tests/catch.hpp"

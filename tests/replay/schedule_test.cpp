@@ -1,14 +1,14 @@
 #include "tests/catch.hpp"
-#include "tests/whole_model_buckets.hpp"
 #include "tests/replay/training_worlds.hpp"
+#include "tests/whole_model_buckets.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "sim/taskgraph/ticks.hpp"
-#include "sim/lowering/buckets.hpp"
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/lowering/buckets.hpp"
+#include "sim/taskgraph/ticks.hpp"
 
 // Order of buckets, and the layers that wait for them: iterations that overlap, compared with times worked out by hand
 // and with list scheduling on one machine.

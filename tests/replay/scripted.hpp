@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/replay/replay.hpp"
 #include "sim/iteration/exchange.hpp"
+#include "sim/replay/replay.hpp"
 
 /// One collective whose members' steps are given, on a cluster, and the time at which each member is done.
 namespace syncline {

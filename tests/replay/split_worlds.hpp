@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "sim/platform/cluster.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/platform/cluster.hpp"
 #include "sim/workload/model.hpp"
 
 /// Models with given times for each layer, and exchange times on a star, for iterations worked out by hand.

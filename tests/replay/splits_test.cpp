@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/replay/replay.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/replay/replay.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 

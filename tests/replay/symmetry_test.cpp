@@ -7,9 +7,9 @@
 #include <string>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/replay/replay.hpp"
 #include "sim/iteration/alike.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/replay/replay.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
 #include "tests/replay/even_worlds.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "sim/iteration/iteration.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/trace/chrome_trace.hpp"
-#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/chrome_trace.hpp"
 

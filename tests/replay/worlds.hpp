@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "sim/platform/cluster.hpp"
-#include "sim/replay/replay.hpp"
 #include "sim/iteration/exchange.hpp"
 #include "sim/plan/placement.hpp"
+#include "sim/platform/cluster.hpp"
+#include "sim/replay/replay.hpp"
 
 /// Fabrics of one-device nodes whose links are all alike, and an exchange given by a test.
 namespace syncline {

@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "sim/collective/selection.hpp"
-#include "sim/platform/cluster.hpp"
 #include "sim/lowering/chooser.hpp"
+#include "sim/platform/cluster.hpp"
 #include "tests/catch.hpp"
 
 // The row that decides, and NCCL's predicted times, worked out by hand.

@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/taskgraph/pace.hpp"
 #include "sim/analysis/slowest.hpp"
+#include "sim/taskgraph/pace.hpp"
 #include "tests/catch.hpp"
 
 // The expected time of the slowest rank, compared with moments that have closed forms, and with the density of the
