@@ -157,7 +157,7 @@ TEST_CASE("help: each verb begins with an example, which runs", "[memory]") {
         CAPTURE(outcome.err);
         CHECK(outcome.status == 0);
     };
-    for (const char* shard : {"1/2", "2/2"}) run({"batch", "zhang-2021-ranks", "--shard", shard, "--out", "shards"});
+    for (const char* shard : {"1/2", "2/2"}) run({"batch", "vgg-16-overlap", "--shard", shard, "--out", "shards"});
     int verbs = 0;
     each_verb({}, [&](const std::vector<std::string>& names, const std::string& help) {
         CAPTURE(names);
