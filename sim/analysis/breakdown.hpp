@@ -7,22 +7,17 @@
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Time breakdown of a steady iteration on the rank that finishes last.
+/// Time breakdown of a steady iteration on the rank that finishes last, from the end of its previous update to the end
+/// of its current one.
 ///
-/// A rank's iteration lasts from the end of its previous update to the end of its current one. All computation and
-/// exchanges in that time count, also those of the previous iteration, whose exchanges reach into this one with
-/// Overlap::across_iterations. Communication time is the time in which at least one exchange is in flight, including
-/// waiting for peers; it is exposed while the compute stream is idle.
-///
-/// In the rest of the time the rank neither computes nor has an exchange in flight. It is waiting while its next
-/// computation depends on a task that has not ended: a push of other ranks, a reduction on a server, a release of a
-/// fusion cycle, a copy of the input, a pass of another stage. Otherwise it is idle: the computation could begin. The
-/// replay starts every computation as soon as it can, so idle time is 0 unless a recording is wrong. For every rank and
-/// window
+/// All computation and exchanges in that time count, also those of the previous iteration (Overlap::across_iterations).
+/// Communication is the time in which an exchange is in flight, including waiting for peers; it is exposed while the
+/// compute stream is idle. Otherwise the rank waits while its next computation depends on a task that has not ended (a
+/// push of other ranks, a server, a fusion cycle, a copy of the input, another stage), or is idle, which is 0 unless a
+/// recording is wrong. For every rank and window
 ///     iteration = compute + exposed communication + waiting + idle.
-///
-/// The pipeline bubble is the fraction of each rank's own iteration in which the rank neither computes, nor exchanges
-/// data within its stage, nor sends to another stage: it waits for other stages. It is the mean over all ranks.
+/// The pipeline bubble is the mean, over all ranks, of the fraction of an iteration in which a rank neither computes,
+/// nor exchanges data within its stage, nor sends to another stage.
 namespace syncline {
 
 struct Breakdown {

@@ -8,17 +8,14 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/place.hpp"
 
-/// Closed forms of collectives over a transport, for the cases in which they are exact.
-///
-/// If every member of a group takes the same steps, and sends and receives one message in each, no two messages share a
-/// link and none waits for another's overhead. A message of n bytes then takes
+/// Closed forms of collectives over a transport, where they are exact: if every member takes the same steps, with one
+/// message sent and received in each, and no two messages share a link or wait for another's overhead, a message of
+/// n bytes takes
 ///   send overhead + query + n·max(β, 1/cap) + α + latency + receive overhead + query,
 /// so the algorithm's own closed form applies with a different α and β, plus `launch` and copies of the whole buffer. A
-/// protocol adds its latency to α, adds its launch, and divides the bandwidth part by its factor.
-/// There is no closed form for other algorithms (a tree's parent handles its children's messages one after the other),
-/// for bandwidths by size, copies of messages, kernel launches in steps, or ranks of which some share a node if
-/// messages inside a node have different terms. The total send rate of a node is part of the wiring (see Wiring), and γ
-/// is given by the caller.
+/// protocol adds its latency to α and its launch, and divides the bandwidth part by its factor. γ is given by the
+/// caller. There is none for other algorithms, bandwidths by size, copies of messages, kernel launches in steps, or
+/// groups of which some ranks share a node with other terms.
 namespace syncline {
 
 /// Returns true if all members take the same steps, each with one message to and one from members in the same step.

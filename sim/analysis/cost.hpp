@@ -6,11 +6,9 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Resources and cost of an iteration or a single collective operation.
-///
-/// cost = nodes · price of a node per hour · seconds / 3600, in the currency of the price. A node counts as a whole,
-/// regardless of how many of its devices have ranks; nodes with only servers count, too. Left out: standby nodes, start
-/// and end of trainings, storage, traffic, discounts.
+/// Resources and cost of an iteration or a single collective operation: cost = nodes · price of a node per hour ·
+/// seconds / 3600, in the currency of the price. A node counts as a whole, also with servers alone. Left out: standby
+/// nodes, start and end of trainings, storage, traffic, discounts.
 namespace syncline {
 
 struct Cost {

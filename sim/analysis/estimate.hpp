@@ -8,31 +8,27 @@
 #include "sim/iteration/work.hpp"
 #include "sim/plan/collective_plan.hpp"
 
-/// Memory and time that a simulation takes, estimated from its Work before anything is built, so that one that cannot
-/// end is refused instead of begun.
+/// Memory and time that a simulation takes, estimated from its Work before anything is built.
 ///
 ///     memory = 45 MB + 7 kB·processes + (110 + 35·recorded) B·tasks + 250 B·(listed + together), and another
 ///              100 B·tasks if iterations may be folded
 ///     time   = 40 ms + 2.5 us·links + 20 us·processes + iterations·(0.5 us·tasks + 0.3 us·messages
 ///              + 0.9 us·hops·single), on SimGrid's network models with 5 us·messages
 ///
-/// `links` is the number of links of a fabric that is no star, `hops` that of a route between ranks spread evenly.
+/// `links`: of a fabric that is no star; `hops`: of a route between ranks spread evenly; `recorded`: iterations whose
+/// times are kept, the measured ones and up to twice as many before. Per task: 48 B, 8 B per dependency (12 B more
+/// while the graph is built), 8 B in the replay, 16 B per recorded time, 72 B to compare iterations.
 ///
-/// `recorded` is the number of iterations whose times are kept: of the measured ones, and of up to twice as many
-/// before. A task of a graph takes 48 B, its dependencies 8 B each and 12 B more while the graph is built, the replay 8
-/// B, a recorded time 16 B, twice while it is passed on, and the comparison of iterations 72 B.
-///
-/// The constants were measured with GCC 12 on a shared AMD EPYC: trainings of Llama-3-70B on 128 and 512 ranks (1.4 to
-/// 32 million tasks, 1 to 5 iterations) and of Llama-3-405B on 16384 (35 million tasks), direct all-to-alls of 16 to
-/// 512 ranks, and rabenseifner of 64 to 8192; they give these within a factor of two, and the memory of the trainings
-/// within a sixth. Those of links and hops were measured with exchanges of 64 to 100,000 ranks on stars, tori, a fat
-/// tree and a dragonfly, whose times are 0.4 to 2.3 of the estimated ones. Another machine may be twice as fast or
-/// slow. Left out: the memory of the links of large fabrics; the links of long routes (a direct exchange of 1024 ranks
-/// on a ring of nodes takes four times the memory); recorded messages (440 B each, of at most 8 million); and the
-/// simulation of the one rank for the scaling efficiency.
+/// Constants measured with GCC 12 on a shared AMD EPYC: trainings of Llama-3-70B on 128 and 512 ranks (1.4 to 32
+/// million tasks, 1 to 5 iterations) and Llama-3-405B on 16384 (35 million tasks), direct all-to-alls of 16 to 512
+/// ranks, rabenseifner of 64 to 8192: within a factor of two, the trainings' memory within a sixth. Links and hops:
+/// exchanges of 64 to 100,000 ranks on stars, tori, a fat tree and a dragonfly take 0.4 to 2.3 of the estimate. Another
+/// machine may be twice as fast or slow. Left out: memory of a large fabric's links and of long routes (a direct
+/// exchange of 1024 ranks on a ring of nodes takes four times the memory); recorded messages (440 B each, at most 8
+/// million); the one rank for the scaling efficiency.
 ///
 /// With Fidelity::averaged tasks and messages are those of the ranks that stand for others if routes differ in latency
-/// alone. With Fidelity::folded all ranks and micro-batches count, although fewer may be simulated.
+/// alone. With Fidelity::folded all ranks and micro-batches count.
 namespace syncline {
 
 struct Estimate {

@@ -10,12 +10,10 @@
 #include "sim/lowering/chooser.hpp"
 #include "sim/plan/collective_plan.hpp"
 
-/// Simulation of a single collective operation, at one or several sizes.
-///
-/// Algorithm bandwidth is the buffer size divided by the time. Bus bandwidth is algorithm bandwidth times a factor that
-/// makes it the minimum bandwidth of each link, independent of the number of ranks: all-reduce 2(N-1)/N;
-/// reduce-scatter, allgather, all-to-all, gather and scatter (N-1)/N; others 1; none if only some ranks contribute or
-/// receive. Source: nccl-tests, doc/PERFORMANCE.md, where `bytes` is the larger of both buffers, as it is here.
+/// Simulation of a single collective operation, at one or several sizes. Algorithm bandwidth is the buffer size divided
+/// by the time; bus bandwidth that times all-reduce 2(N-1)/N; reduce-scatter, allgather, all-to-all, gather and scatter
+/// (N-1)/N; others 1; none if only some ranks contribute or receive. Source: nccl-tests, doc/PERFORMANCE.md, where
+/// `bytes` is the larger of both buffers, as here.
 namespace syncline {
 
 /// Returns the ratio of bus bandwidth to algorithm bandwidth.

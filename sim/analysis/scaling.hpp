@@ -8,19 +8,16 @@
 
 /// Scaling efficiency: throughput(N) / (N · throughput(1)).
 ///
-/// The reference rank has the whole model, computes its batch as a whole, exchanges nothing, and has neither jitter nor
-/// straggling. It may exceed its device's memory; a note then says so. Its batch is the one that stays constant when
-/// the number of ranks grows (see Scaling). With T₁(b) its time for b samples, T the iteration time on N ranks and R =
-/// N/replicas the number of ranks of a replica:
+/// The reference rank has the whole model, even if it exceeds its memory (a note says so), exchanges nothing, and has
+/// neither jitter nor straggling. Its batch is the one that stays constant when the number of ranks grows (Scaling).
+/// With T₁(b) its time for b samples, T the iteration time on N ranks and R = N/replicas:
 ///
 ///     weak, b samples per replica:         T₁(b) / (R·T)      with data parallelism T₁(b)/T
 ///     strong, B samples of all together:   T₁(B) / (N·T)
 ///
-/// Neither exceeds 1 on devices that are no faster with fewer samples or a part of a layer: N ranks compute at least as
-/// much as the reference, and in the compute models of sim/workload no kernel of 1/n of a layer takes less than 1/n of
-/// the layer's time. One rank with a replica's share b/R of the samples would be no valid reference for a split model:
-/// if kernels are bound by reading weights from memory, it reads all weights for fewer samples, and the efficiency
-/// would approach R.
+/// Neither exceeds 1 on devices that are no faster with fewer samples or a part of a layer, as in the compute models of
+/// sim/workload. One rank with b/R samples would be no valid reference for a split model: it reads all weights for
+/// fewer samples, and the efficiency would approach R.
 namespace syncline {
 
 /// Returns the name used in results.

@@ -3,23 +3,19 @@
 #include <cstdint>
 #include <vector>
 
-/// Expected time of the slowest of several ranks whose computation varies (pace.hpp).
+/// Expected time of the slowest of several ranks whose computation varies (pace.hpp): the least mean time of a training
+/// in which all ranks wait for each other in every iteration.
 ///
 /// Rank i of node m takes t_i X_i Y_m, where t_i is its planned time, and the X_i and Y_m are independent lognormal
 /// factors of mean 1. With F and G, the distribution functions of X and Y,
 ///
 ///     P(max <= x) = Π_m ∫ Π_{i in m} F(x / (t_i y)) dG(y),     E[max] = ∫_0^∞ 1 - P(max <= x) dx,
 ///
-/// which for N equal ranks on nodes without noise of their own is E[max] = t ∫ 1 - F(x)^N dx. The lognormal's maximum
-/// has no closed form in elementary functions, so both integrals are numerical, with relative errors below 1e-9. For
-/// large N, E[max] / t approaches exp(σ b_N - σ²/2) (1 + O(σ / b_N)), where b_N = sqrt(2 ln N) - (ln ln N + ln 4π) / (2
-/// sqrt(2 ln N)) is the normal's: the wait grows without bound, but more slowly than any power of N (P. Embrechts, C.
-/// Klüppelberg, T. Mikosch, "Modelling Extremal Events", Springer 1997, table 3.4.4; H. David, H. Nagaraja, "Order
-/// Statistics", Wiley 2003, chapter 10).
-///
-/// Training in which all ranks wait for each other once in every iteration takes at least this time on average, and
-/// exactly this time if nothing else takes any. With gossip, or iterations that overlap, ranks do not wait for all
-/// others, so that the mean may be lower.
+/// for N equal ranks on nodes without noise E[max] = t ∫ 1 - F(x)^N dx. Both integrals are numerical, with relative
+/// errors below 1e-9. For large N, E[max] / t approaches exp(σ b_N - σ²/2) (1 + O(σ / b_N)), where b_N = sqrt(2 ln N) -
+/// (ln ln N + ln 4π) / (2 sqrt(2 ln N)) (P. Embrechts, C. Klüppelberg, T. Mikosch, "Modelling Extremal Events",
+/// Springer 1997, table 3.4.4; H. David, H. Nagaraja, "Order Statistics", Wiley 2003, chapter 10). With gossip, or
+/// iterations that overlap, the mean may be lower.
 namespace syncline {
 
 struct RankTime {

@@ -10,14 +10,11 @@
 
 namespace syncline {
 
-/// Returns the time of an in-network all-reduce by its pipeline. If hop i from a rank to the topmost switch takes
-/// α_i + c·β_i for a segment of c bytes, the last of m segments is back after
-///     2·Σ(α_i + c·β_i) + (m-1)·c·max β_i,
-/// because every member passes segments on in the order in which they come, and the slowest hop determines their
-/// distance. If latency blocks, and all hops are equal, after (m + 2h - 1)(α + c·β) for h hops.
-///
-/// Nothing if messages share a link, if the hops of two ranks differ, if the segments differ in size, if paths depend
-/// on the load, or with software costs or other network models.
+/// Returns the time of an in-network all-reduce. If hop i from a rank to the topmost switch takes α_i + c·β_i for a
+/// segment of c bytes, the last of m segments is back after
+///     2·Σ(α_i + c·β_i) + (m-1)·c·max β_i;
+/// if latency blocks and all h hops are equal, after (m + 2h - 1)(α + c·β). Nothing if messages share a link, if hops
+/// of two ranks or segments differ, if paths depend on the load, or with software costs or other network models.
 std::optional<double> switched_cost(const Cluster& cluster, const std::vector<Place>& places,
                                     const InNetwork& algorithm, std::uint64_t bytes);
 

@@ -7,25 +7,21 @@
 
 /// Utilisation of the devices' peak by the ranks of a training.
 ///
-/// Model FLOP are the operations that an iteration requires independently of how it is executed: 2 for each
-/// multiply-accumulate of every layer in the forward pass, and as many again for each gradient of the backward pass, of
-/// the weights and of the inputs (the first layer of an image model needs no gradient of its inputs, see
-/// has_input_gradient), for all samples. For a transformer, which begins with an embedding, this equals three forward
-/// passes. With T the iteration time, N the number of ranks and F the peak of a device:
+/// Model FLOP: 2 for each multiply-accumulate of every layer and sample in the forward pass, and as many for each
+/// gradient, of weights and of inputs (see has_input_gradient). With T the iteration time, N the number of ranks and F
+/// the peak of a device:
 ///
 ///     model FLOP utilisation     model FLOP / (N·F·T)
 ///     hardware FLOP utilisation  executed FLOP / (N·F·T)
 ///     tokens per second          samples · tokens per sample / T, of all ranks together, or of each: / N
 ///
-/// Executed FLOP count the shares as the ranks compute them: if the parts of a layer do not divide evenly among rows,
-/// or images among cells, all ranks with a part compute as much as the one with the largest. With
-/// Plan::recomputation they include the forward passes that are computed again (recomputed_flop). Otherwise they equal
-/// the model FLOP. Sources: A. Chowdhery et al., "PaLM", arXiv 2204.02311, appendix B; V.
-/// Korthikanti et al., "Reducing activation recomputation in large transformer models", MLSys 2023, section 6.3.
+/// Executed FLOP count the shares as ranks compute them, all as large as the largest, and forward passes that are
+/// computed again (recomputed_flop). Sources: A. Chowdhery et al., "PaLM", arXiv 2204.02311, appendix B; V. Korthikanti
+/// et al., "Reducing activation recomputation in large transformer models", MLSys 2023, section 6.3.
 ///
 /// Left out: normalisations, activation functions, softmax, additions, the optimizer; a causal mask halves nothing.
-/// PaLM counts 6 FLOP per parameter and token in addition to the attention, including embeddings; here the lookup in an
-/// embedding table counts no multiplications.
+/// PaLM counts 6 FLOP per parameter and token besides attention, including embeddings; here a lookup counts no
+/// multiplications.
 namespace syncline {
 
 /// Values are empty if the peak of the device or the model's multiply-accumulates are unknown, or if no time passes.

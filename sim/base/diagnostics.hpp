@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// Errors in the user's input: `file:line:column: error: message`, the source line, a caret, a hint.
-///
-/// Errors of the user are collected and thrown together as one ConfigError. Bugs of the program are std::logic_error.
+/// Errors in the user's input: `file:line:column: error: message`, the source line, a caret, a hint. They are collected
+/// and thrown together as one ConfigError. Bugs of the program are std::logic_error.
 namespace syncline {
 
 /// A position in text that the user wrote: a file, or a command-line argument (then `file` is the option's name or the

@@ -6,11 +6,9 @@
 
 #include "sim/base/diagnostics.hpp"
 
-/// An expectation of a scenario: a value or bounds for a result, and the source of the claim.
-///
-/// It compares one number of a variant's result, under its JSON name and in its unit; with `over`, that number divided
-/// by the same number of another variant, which has no unit. For an exchange alone, the number is that of one size. An
-/// expectation has either `value` ± `tolerance`, or at least one of `least` and `most`; bounds are inclusive.
+/// An expectation of a scenario: a value or bounds for a number of a variant's result, under its JSON name and in its
+/// unit, or divided by the same number of another variant (`over`). It has either `value` ± `tolerance`, or at least
+/// one of `least` and `most`, inclusive.
 namespace syncline {
 
 struct Expectation {

@@ -4,10 +4,8 @@
 #include <filesystem>
 #include <string>
 
-/// Files that are read. Every file that a user names, or that a folder of presets holds, is opened here.
-///
-/// Only regular files are: a pipe may never begin and a device never end, and opening a device may act on it. Opening
-/// does not wait.
+/// Files that are read: every one that a user names, or that a folder of presets holds. Only regular files are opened,
+/// without waiting: a pipe may never begin, a device never end.
 namespace syncline {
 
 struct FileContent {

@@ -2,12 +2,10 @@
 
 #include <vector>
 
-/// Mean and quantiles of several results of one simulation with different random seeds.
-///
-/// The quantile of order p of n values lies at position (n - 1) p of the sorted values, counted from 0, with linear
-/// interpolation between neighbours: definition 7 of R. Hyndman, Y. Fan, "Sample quantiles in statistical packages",
-/// The American Statistician 50(4), 1996, as in R and NumPy. With fewer than 20 values the outer quantiles lie between
-/// the extremes and their neighbours, and underestimate the spread.
+/// Mean and quantiles of several results of one simulation with different random seeds. The quantile of order p of n
+/// values lies at position (n - 1) p of the sorted values, from 0, with linear interpolation: definition 7 of R.
+/// Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50(4), 1996. With fewer than
+/// 20 values the outer quantiles underestimate the spread.
 namespace syncline {
 
 struct Spread {

@@ -5,12 +5,10 @@
 #include <string>
 #include <string_view>
 
-/// Quantities in readable form: a number and a unit, `25 Gbps`, `1.5 us`, `64 MiB`, `9.3 Tflops`.
-///
-/// A value is held in the base unit of its dimension: bytes, seconds, bytes per second, FLOP per second, events per
-/// second. Prefixes are SI (k, M, G, T, P, E: powers of 1000) or binary (Ki, Mi, Gi, Ti, Pi: powers of 1024); `b` and
-/// `bit` are bits, `B` is bytes. A NaN and an infinity are errors, and so is a number without a unit, except for
-/// counts: `300 B` (billion), `1.4 T`, `500 M`, `20 k` or `300000` tokens or samples; `G` is the same as `B`.
+/// Quantities in readable form: a number and a unit, `25 Gbps`, `1.5 us`, `64 MiB`, `9.3 Tflops`, held in the base unit
+/// of its dimension: bytes, seconds, bytes per second, FLOP per second, events per second. Prefixes are SI (k, M, G, T,
+/// P, E) or binary (Ki … Pi); `b` and `bit` are bits, `B` is bytes. NaN, infinity and numbers without a unit are
+/// errors, except for counts: `300 B` (billion, also `G`), `1.4 T`, `500 M`, `20 k` or `300000` tokens or samples.
 namespace syncline {
 
 enum class Dimension { bytes, seconds, bandwidth, flops, rate, count };

@@ -8,10 +8,8 @@
 #include <string_view>
 #include <utility>
 
-/// XML documents of other tools, read element by element with expat.
-///
-/// Such files come from strangers. Refused are documents that declare entities, which may grow without limit, and those
-/// nested more deeply than a hundred. External DTDs are never read. Empty lines before the XML declaration are allowed.
+/// XML documents of other tools, read element by element with expat. Refused are documents that declare entities, and
+/// those nested more deeply than a hundred. External DTDs are never read.
 namespace syncline {
 
 /// A position in the document, counted from 1, in characters.

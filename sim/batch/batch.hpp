@@ -8,10 +8,7 @@
 
 #include "sim/store/store.hpp"
 
-/// Runs the pending runs of a store in a pool of processes.
-///
-/// Several programs may do so on one store concurrently: an active run is claimed by a lock on a byte of a file beside
-/// the store, which the kernel releases when the program that holds it ends.
+/// Runs the pending runs of a store in a pool of processes. Several programs may do so on one store: see claims.hpp.
 namespace syncline::batch {
 
 struct BatchOptions {

@@ -3,10 +3,8 @@
 #include <filesystem>
 #include <string>
 
-/// Claims of runs among programs that work on one store: a claim is a lock on one byte of `results.lock`.
-///
-/// The kernel releases the lock when its program ends, however it ends. A program must have only one Claims per store:
-/// locks belong to the process (fcntl), so a second Claims would find all of them free.
+/// Claims of runs among programs that work on one store: a lock on one byte of `results.lock`, which the kernel
+/// releases when its program ends. A program must have only one Claims per store: locks belong to the process (fcntl).
 namespace syncline::batch {
 
 class Claims {

@@ -134,8 +134,8 @@ void batch_verb(const BatchArguments& options) {
 }  // namespace
 
 void add_batch(CLI::App& program, Action& action) {
-    CLI::App* verb =
-        program.add_subcommand("batch", "Simulate every point of a study in parallel and store the results");
+    CLI::App* verb = add_verb(program, "batch", "syncline batch zhang-2021-ranks --out stored",
+                              "Simulate every point of a study in parallel and store the results");
     const auto options = std::make_shared<BatchArguments>();
     verb->add_option("STUDY", options->studies,
                      "Studies or scenarios: files, names of those in scenarios/studies/ or scenarios/ (allreduce), or "

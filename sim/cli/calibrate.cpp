@@ -57,8 +57,8 @@ void calibrate_verb(const CalibrateArguments& options) {
 }  // namespace
 
 void add_calibrate(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand(
-        "calibrate", "Estimate unknown cluster parameters, such as a bandwidth, from measurements");
+    CLI::App* verb = add_verb(program, "calibrate", "syncline calibrate m4-tcp",
+                              "Estimate unknown cluster parameters, such as a bandwidth, from measurements");
     const auto options = std::make_shared<CalibrateArguments>();
     verb->add_option("SCENARIO", options->files.scenario,
                      "Scenario file, or the name of one in scenarios/published/ or scenarios/ (m4-tcp)")

@@ -40,8 +40,9 @@ void check(const std::vector<std::string>& files) {
 }  // namespace
 
 void add_check(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand(
-        "check", fmt::format("Check files ({}) and report all errors", fmt::join(config::file_kinds(), ", ")));
+    CLI::App* verb =
+        add_verb(program, "check", "syncline check zhang-2021",
+                 fmt::format("Check files ({}) and report all errors", fmt::join(config::file_kinds(), ", ")));
     const auto files = std::make_shared<std::vector<std::string>>();
     verb->add_option("FILE", *files, "Files, or names of presets (p100-25g)")->required();
     verb->callback([files, &action] { action = [files] { check(*files); }; });

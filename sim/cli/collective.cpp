@@ -56,8 +56,9 @@ std::string algorithms_by_operation() {
 }  // namespace
 
 void add_collective(CLI::App& program, Action& action) {
-    CLI::App* verb =
-        program.add_subcommand("collective", "Simulate a single collective operation, without computation");
+    CLI::App* verb = add_verb(program, "collective",
+                              "syncline collective --platform p100-25g --ranks 16 --algorithm ring --bytes '100 MB'",
+                              "Simulate a single collective operation, without computation");
     const auto options = std::make_shared<CollectiveArguments>();
     const auto add = [&](const std::string& key, const std::string& shown, const std::string& more = "") {
         const std::string description = fmt::format("{{key scenario.collective.{}}}{}", key, more);

@@ -13,8 +13,8 @@ void add_completion(CLI::App& program, Action& action) {
     using Script = std::string (*)(const std::vector<CompletedVerb>&);
     static const std::map<std::string, Script> scripts{
         {"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
-    CLI::App* verb =
-        program.add_subcommand("completion", "Print a script that completes verbs, options and names in a shell");
+    CLI::App* verb = add_verb(program, "completion", "syncline completion bash",
+                              "Print a script that completes verbs, options and names in a shell");
     const auto shell = std::make_shared<std::string>();
     verb->add_option("SHELL", *shell, "Shell that reads the script")
         ->option_text("bash|zsh|fish")

@@ -101,7 +101,8 @@ void explain_verb(const ExplainArguments& options) {
 }  // namespace
 
 void add_explain(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("explain", "Explain the iteration time of each variant of a scenario");
+    CLI::App* verb = add_verb(program, "explain", "syncline explain vgg-16-overlap --variant wait-free",
+                              "Explain the iteration time of each variant of a scenario");
     verb->footer(
         "Recording messages disables folding. Above 8 million messages only tasks are recorded, and messages may be "
         "folded.");

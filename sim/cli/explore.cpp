@@ -95,7 +95,8 @@ void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64
 }  // namespace
 
 void add_explore(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("explore", "Find the best points of a study");
+    CLI::App* verb = add_verb(program, "explore", "syncline explore zhang-2021-ranks --objective throughput",
+                              "Find the best points of a study");
     const auto options = std::make_shared<ExploreArguments>();
     verb->add_option("STUDY", options->study,
                      "Study or scenario file, or the name of one in scenarios/studies/ or scenarios/ (vgg-16-64)")

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,11 +30,20 @@ void put_into_parentheses(std::string& text, const std::string& word) {
 }
 
 class Formatter : public CLI::Formatter {
+public:
+    std::map<const CLI::App*, std::string> examples;
+
+private:
     std::string make_help(const CLI::App* program, std::string name, CLI::AppFormatMode mode) const override {
         std::string text = CLI::Formatter::make_help(program, std::move(name), mode);
         for (const CLI::Option* option : program->get_options())  // keys that are options
             for (const std::string& key : option->get_lnames()) replace_all(text, "`" + key + "`", "--" + key);
         return text;
+    }
+    std::string make_usage(const CLI::App* verb, std::string name) const override {
+        const auto example = examples.find(verb);
+        const std::string usage = CLI::Formatter::make_usage(verb, std::move(name));
+        return example == examples.end() ? usage : "Example: " + example->second + "\n" + usage;
     }
     std::string make_option_desc(const CLI::Option* option) const override { return description_of(*option); }
 };
@@ -56,6 +66,13 @@ std::string description_of(const CLI::Option& option) {
     if (text.ends_with('.')) text.pop_back();
     for (const char* word : {"Default: ", "Required"}) put_into_parentheses(text, word);
     return text;
+}
+
+CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& example,
+                   const std::string& description) {
+    CLI::App* verb = program.add_subcommand(name, description);
+    static_cast<Formatter&>(*verb->get_formatter()).examples[verb] = example;
+    return verb;
 }
 
 void describe_keys(CLI::App& program) {

@@ -63,8 +63,8 @@ void show(const LessonArguments& options) {
 }  // namespace
 
 void add_lesson(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand(
-        "lesson", "List the lessons, or run one: question, prediction, simulation, answer, exercises");
+    CLI::App* verb = add_verb(program, "lesson", "syncline lesson ring-allreduce",
+                              "List the lessons, or run one: question, prediction, simulation, answer, exercises");
     const auto options = std::make_shared<LessonArguments>();
     CLI::Option* const which =
         verb->add_option("NAME|NUMBER", options->lesson,

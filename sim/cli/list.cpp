@@ -69,7 +69,8 @@ void show_list(const std::string& list, bool only_names) {
 }  // namespace
 
 void add_list(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("list", "List the files that have names: platforms, workloads, …");
+    CLI::App* verb =
+        add_verb(program, "list", "syncline list platforms", "List the files that have names: platforms, workloads, …");
     const auto list = std::make_shared<std::string>();
     const auto only_names = std::make_shared<bool>(false);
     verb->add_option("LIST", *list, "List to print")

@@ -81,7 +81,9 @@ CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& text
 }  // namespace
 
 void add_plot(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("plot", "Plot the results of a batch");
+    CLI::App* verb =
+        add_verb(program, "plot", "syncline plot stored --x ranks --y throughput --series variant --out throughput.svg",
+                 "Plot the results of a batch");
     const auto options = std::make_shared<PlotArguments>();
     add_text(*verb, "DIR", options->directory, "", "Results directory of `syncline batch`")->required();
     add_text(*verb, "--x", options->plot.x, "EXPR", "Horizontal axis: a setting, a result, or an expression over them")

@@ -9,11 +9,9 @@
 /// Progress of long steps on standard error.
 namespace syncline::cli {
 
-/// One line on a terminal, from the first second on: the step and the time since the line began; of simulations, how
-/// many messages are sent and the time that remains, or how many simulations are finished. Elsewhere nothing, or such a
-/// line every ten seconds.
-///
-/// A timer draws the line, so that steps that report nothing have one, too. Only one line may exist at a time.
+/// One line on a terminal, from the first second on: the step, the time since the line began, and how many messages or
+/// simulations are finished. Elsewhere nothing, or such a line every ten seconds. A timer draws it. Only one may exist
+/// at a time.
 class ProgressLine {
 public:
     /// What is shown if standard error is no terminal.

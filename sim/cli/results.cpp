@@ -140,7 +140,9 @@ void merge(const MergeArguments& options) {
 }
 
 void add_merge(CLI::App& results, Action& action) {
-    CLI::App* verb = results.add_subcommand("merge", "Merge several result directories");
+    CLI::App* verb =
+        add_verb(results, "merge", "syncline results merge shards/shard-1-of-2 shards/shard-2-of-2 --out merged",
+                 "Merge several result directories");
     const auto options = std::make_shared<MergeArguments>();
     verb->add_option("DIR", options->from,
                      "Batch directories (or their results.db), for example the shards of one study")
@@ -153,7 +155,9 @@ void add_merge(CLI::App& results, Action& action) {
 }  // namespace
 
 void add_results(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("results", "Show, filter, sort and group the results of a batch");
+    CLI::App* verb =
+        add_verb(program, "results", "syncline results stored --where 'ranks > 8' --sort 'throughput desc'",
+                 "Show, filter, sort and group the results of a batch");
     const auto options = std::make_shared<ResultsArguments>();
     verb->add_option("DIR", options->directory,
                      "Results directory of `syncline batch` (write ./merge for a directory named merge)");

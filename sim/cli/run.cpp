@@ -229,8 +229,9 @@ void run(const RunOptions& options) {
 }
 
 void add_run(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand(
-        "run", "Simulate a training iteration, or a collective operation, of each variant of a scenario");
+    CLI::App* verb =
+        add_verb(program, "run", "syncline run zhang-2021 --set training.ranks=16",
+                 "Simulate a training iteration, or a collective operation, of each variant of a scenario");
     const auto options = std::make_shared<RunOptions>();
     verb->add_option("SCENARIO", options->scenario,
                      "Scenario file, or the name of one in scenarios/ or scenarios/published/ (zhang-2021)")

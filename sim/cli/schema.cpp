@@ -12,8 +12,9 @@
 namespace syncline::cli {
 
 void add_schema(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand(
-        "schema", "Print the JSON Schema of a kind of file, for editors, or a table of the fields of results");
+    CLI::App* verb =
+        add_verb(program, "schema", "syncline schema scenario",
+                 "Print the JSON Schema of a kind of file, for editors, or a table of the fields of results");
     const auto kind = std::make_shared<std::string>();
     std::vector<std::string> kinds = config::file_kinds();
     const std::string files = fmt::format("{}", fmt::join(kinds, ", "));

@@ -64,7 +64,8 @@ void topology(const TopologyArguments& options) {
 }  // namespace
 
 void add_topology(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("topology", "Measure, draw or convert a topology");
+    CLI::App* verb =
+        add_verb(program, "topology", "syncline topology torus --set hosts=64", "Measure, draw or convert a topology");
     const auto options = std::make_shared<TopologyArguments>();
     verb->add_option("SHAPE|FILE|NAME", options->argument,
                      "Shape (star, ring, tree, torus, …; 16 hosts by default), file (topology, GraphML, DOT or "

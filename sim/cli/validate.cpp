@@ -165,7 +165,8 @@ void add_limit(CLI::App& verb, const char* name, double& limit, const std::strin
 }  // namespace
 
 void add_validate(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("validate", "Compare predictions with published measurements");
+    CLI::App* verb = add_verb(program, "validate", "syncline validate m5-nccl-8-bytes",
+                              "Compare predictions with published measurements");
     const auto options = std::make_shared<ValidateArguments>();
     verb->add_option(
         "SCENARIO", options->paths,

@@ -34,8 +34,13 @@ void add_schema(CLI::App& program, Action& action);
 /// The script is made of the verbs that the program has when it runs.
 void add_completion(CLI::App& program, Action& action);
 
+/// Adds a verb, whose help shows a command as an example.
+CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& example,
+                   const std::string& description);
+
 /// Puts the description of a key where the description of an option, of any verb that is added later, refers to it:
 /// `{key scenario.training.ranks}`, with the kind of file first. The schemas are made only when help is printed.
+/// Must be called before add_verb().
 void describe_keys(CLI::App& program);
 
 enum class Format { table, json, csv };

@@ -38,7 +38,7 @@ void show_file(const std::string& name, const std::vector<std::string>& kinds) {
 }  // namespace
 
 void add_where(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("where", "Print the file that a name means");
+    CLI::App* verb = add_verb(program, "where", "syncline where p100-25g", "Print the file that a name means");
     const auto name = std::make_shared<std::string>();
     const auto kind = std::make_shared<std::string>();
     verb->add_option("NAME", *name, "Name of a preset (p100-25g), or a file")->required();

@@ -28,8 +28,8 @@ void workload(const WorkloadArguments& options) {
 }  // namespace
 
 void add_workload(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand(
-        "workload", "Print the parameters, operations and time of each layer of a model on a device");
+    CLI::App* verb = add_verb(program, "workload", "syncline workload vgg-16 --device v100-sxm2 --batch 32",
+                              "Print the parameters, operations and time of each layer of a model on a device");
     const auto options = std::make_shared<WorkloadArguments>();
     verb->add_option("NAME|FILE", options->workload, "Workload file, or the name of one in workloads/ (alexnet-tf)")
         ->required();

@@ -14,12 +14,10 @@
 /// Implementations of collective operations: each member's program, and the closed form of its time.
 namespace syncline {
 
-/// Hockney's model of a message, α + β·bytes, and γ for each byte that is reduced.
-///
-/// If α blocks, a message keeps its sender and its receiver for this time (R. Hockney, "The communication challenge for
-/// MPP: Intel Paragon and Meiko CS-2", Parallel Computing 20 (1994) 389-398). If it travels, its sender is free after
-/// β·bytes, and its receiver has it α later (the L of LogGP: A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman,
-/// "LogGP", SPAA 1995). Then messages for different steps of a member follow each other, in the order of its program.
+/// Hockney's model of a message, α + β·bytes, and γ for each byte that is reduced. If α blocks, a message keeps its
+/// sender and its receiver for this time (R. Hockney, "The communication challenge for MPP: Intel Paragon and Meiko
+/// CS-2", Parallel Computing 20 (1994) 389-398). If it travels, its sender is free after β·bytes, and its receiver has
+/// it α later (the L of LogGP: A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, "LogGP", SPAA 1995).
 struct MessageCost {
     double alpha_s = 0;
     double beta_s_per_B = 0;
@@ -39,13 +37,10 @@ public:
     virtual Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
                             std::uint32_t round) const = 0;
 
-    /// Returns the number of programs that every member runs side by side, its lanes. An exchange is done when all its
-    /// lanes are. program() is that of lane 0.
-    ///
-    /// A lane works on one of parts() parts of the buffer; several lanes may work on the same. Its messages are in one
-    /// of as many channels as there are lanes: in a channel, the messages from one member to another are received in
-    /// the order in which they are sent, so that lanes of a member share a channel only if none of their peers is the
-    /// same in the same direction.
+    /// Returns the number of programs that every member runs side by side, its lanes; program() is that of lane 0. A
+    /// lane works on one of parts() parts of the buffer. Its messages are in one of as many channels as there are
+    /// lanes, in which they are received in the order in which they are sent: lanes share a channel only if none of
+    /// their peers is the same in the same direction.
     virtual std::uint32_t lanes() const { return 1; }
 
     /// Returns a member's program in lane `lane` < lanes().
@@ -98,15 +93,11 @@ enum class Peers { all, one, inner_outer, machine };
 /// An algorithm and its parameters.
 ///
 /// The operations, for N ranks and a buffer of S bytes, cut into N blocks where needed: `allreduce`, every rank ends
-/// with the sum of all buffers; `reduce-scatter`, rank r with block r of the sum; `allgather`, rank r has block r and
-/// every rank ends with all; `broadcast`, every rank ends with rank 0's buffer; `reduce`, rank 0 with the sum;
-/// `scatter`, rank r with block r of rank 0's buffer; `gather`, rank 0 with every rank's block; `all-to-all`, rank r
-/// with block r of every rank's buffer; `barrier`, no rank leaves before all have arrived (no bytes);
-/// `neighbour-exchange`, every rank averages with its neighbours in an overlay. Sums and roots are those of MPI with
-/// root 0.
-///
-/// With fewer contributors or receivers than ranks, the first ranks contribute and the first ranks receive: see
-/// contributors.cpp.
+/// with the sum; `reduce-scatter`, rank r with block r of the sum; `allgather`, all with every rank's block;
+/// `broadcast`, all with rank 0's buffer; `reduce`, rank 0 with the sum; `scatter`, rank r with block r of rank 0's
+/// buffer; `gather`, rank 0 with every rank's block; `all-to-all`, rank r with block r of every buffer; `barrier`, no
+/// bytes; `neighbour-exchange`, an average with the neighbours in an overlay. The first ranks contribute and receive,
+/// if not all do: see contributors.cpp.
 struct AlgorithmSpec {
     std::string operation = "allreduce";
     std::string name = "ring";

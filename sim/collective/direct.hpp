@@ -2,22 +2,16 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// Direct exchange: every message that the operation needs, from the owner of a block to its destination, all started
-/// together.
+/// Direct exchange, the flat ("linear") algorithm of MPI libraries: every message that the operation needs, from the
+/// owner of a block to its destination, all started together. The times follow from the links' capacities.
 ///
-/// Among all ranks, N(N-1) messages and (N-1)·S bytes: all-to-all, every rank sends block j of its buffer to rank j
-/// (and its number is j at both ends); reduce-scatter, the same, and received blocks are added; allgather, every rank
-/// sends its block to all; all-reduce, the last two in turn. Time α + (N-1)·c·β with c = ⌈S/N⌉, and (N-1)·c·γ if blocks
-/// are added: all blocks share the links equally, N-1 in and N-1 out at each rank, until the smaller ones are
-/// delivered; then the larger blocks share the far ends of their links with fewer others, but their own ends with N-1
-/// as before.
+/// Among all ranks, N(N-1) messages and (N-1)·S bytes: all-to-all, every rank sends block j to rank j; reduce-scatter,
+/// the same, and blocks are added; allgather, every rank sends its block to all; all-reduce, the last two in turn. Time
+/// α + (N-1)·c·β with c = ⌈S/N⌉, and (N-1)·c·γ if blocks are added: blocks share the links equally, N-1 in and N-1 out
+/// at each rank, and larger ones keep that share of their own ends to the last.
 ///
 /// With a root (rank 0), N-1 messages: scatter and gather of the other ranks' blocks, S - ⌊S/N⌋ bytes in all; broadcast
-/// and reduce of whole buffers, (N-1)·S. They share the root's link, so the time is α plus β for all bytes, and γ for
-/// the bytes of a reduce.
-///
-/// These are the flat ("linear") algorithms of MPI libraries, with the minimum number of steps; the times follow from
-/// the links' capacities.
+/// and reduce of whole buffers, (N-1)·S. They share the root's link: α plus β for all bytes, and γ for a reduce's.
 namespace syncline {
 
 class Direct : public CollectiveAlgorithm {

@@ -6,11 +6,9 @@
 
 #include "sim/collective/program.hpp"
 
-/// Folding, by which algorithms for 2^k ranks accept any number, as in MPICH.
-///
-/// r = N - 2^⌊lg N⌋ ranks are in excess: of the first 2r ranks each even one hands its data to the next, odd rank
-/// before the algorithm, and receives its result from it afterwards. The others have places 0 … 2^⌊lg N⌋-1, in order of
-/// their ranks. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
+/// Folding, by which algorithms for 2^k ranks accept any number, as in MPICH. r = N - 2^⌊lg N⌋ ranks are in excess: of
+/// the first 2r ranks each even one hands its data to the next, odd rank before the algorithm, and receives its result
+/// afterwards. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
 /// MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 namespace syncline {
 

@@ -2,11 +2,9 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// Halo exchange: neighbours in a row of N ranks send each other the edges of their parts, before a convolution in
-/// domain parallelism.
-///
-/// S bytes are one edge. Every rank except the first and the last sends two and receives two, concurrently: α + min(2,
-/// N-1)·S·β on full-duplex links. A. Gholami et al. (SPAA 2018) count α + S·β, one edge.
+/// Halo exchange: neighbours in a row of N ranks send each other the edges of their parts, S bytes each, before a
+/// convolution in domain parallelism: α + min(2, N-1)·S·β on full-duplex links. A. Gholami et al. (SPAA 2018) count α +
+/// S·β, one edge.
 namespace syncline {
 
 class Halo : public CollectiveAlgorithm {

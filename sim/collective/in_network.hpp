@@ -5,22 +5,17 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// All-reduce in the network: switches add up what arrives from below, pass the sum on to the switch above them, and
-/// the topmost switch sends the result back down the same tree.
-///
-/// Every rank sends S bytes up once and receives S bytes once. The buffer is cut into m segments, so that a switch adds
-/// segment i while segment i-1 goes on, and results come down while later segments go up. With equal segments of c
-/// bytes, and h hops from a rank to the root, each of which takes α' + c·β and is shared by no two children:
+/// All-reduce in the network: switches add up what arrives from below, and the topmost switch sends the result back
+/// down the same tree. Every rank sends S bytes and receives S bytes, in m segments that follow each other. With equal
+/// segments of c bytes, and h hops from a rank to the root, each of which takes α' + c·β and is shared by no two
+/// children:
 ///     T = 2hα' + (m + 2h - 1)c·β, for one switch 2α' + S·β + c·β,
 /// which tends to 2hα' + S·β for many segments: half of a ring's 2(N-1)/N·S·β for many ranks. With one segment it is
-/// 2α' + S·β up + S·β down. If α' blocks, each of the m + 2h - 1 steps has it. Additions at line rate take no time.
+/// 2α' + S·β up + S·β down. If α' blocks, each of the m + 2h - 1 steps has it. Additions take no time.
 ///
-/// Sources: R. Graham et al., "Scalable hierarchical aggregation protocol (SHArP)", COM-HPC 2016, for trees of switches
-/// between nodes; NCCL's NVLS (since 2.17) for a node's NVSwitch, whose default segment (NCCL_NVLS_CHUNKSIZE, 128 KiB)
-/// is the default here, too.
-///
-/// Left out: the switches' limited buffers and number of trees; the 1/N of the buffer that NVLS moves in addition; NVLS
-/// and SHARP in one tree.
+/// Sources: R. Graham et al., "Scalable hierarchical aggregation protocol (SHArP)", COM-HPC 2016; NCCL's NVLS (since
+/// 2.17), whose default segment (NCCL_NVLS_CHUNKSIZE, 128 KiB) is the default here. Left out: the switches' limited
+/// buffers and number of trees; the 1/N of the buffer that NVLS moves in addition; NVLS and SHARP in one tree.
 namespace syncline {
 
 /// The switches that take part; number 0 is the topmost one.
@@ -34,9 +29,8 @@ struct SwitchTree {
     std::uint32_t switches() const { return static_cast<std::uint32_t>(above_switch.size()); }
 };
 
-/// Its group has more members than ranks, since a rank, and a switch that is not the topmost one, sends up and receives
-/// from above independently: for N ranks and K switches, members 0 … N-1 are the ranks' upper halves, N … 2N-1 their
-/// lower halves, which get the result, 2N … 2N+K-1 the switches' upper halves, of which the topmost one is whole, and
+/// Its group has more members than ranks, for N ranks and K switches: 0 … N-1 are the ranks' upper halves, N … 2N-1
+/// their lower halves, which get the result, 2N … 2N+K-1 the switches' upper halves, of which the topmost is whole,
 /// then the lower halves of the others.
 class InNetwork : public CollectiveAlgorithm {
 public:

@@ -2,14 +2,12 @@
 
 #include "sim/collective/direct.hpp"
 
-/// The two halves of a parameter server's round, for one server and N workers. Member 0 is the server.
-///
-/// Push: every worker sends its whole gradient to the server, all concurrently; they share the server's link, N·S·β +
-/// α. The server adds each to its sum: N·S·γ. Pull: the server sends the result to every worker, again N·S·β + α. With
-/// s servers, each holding a slice, a phase takes α + β·(max(N, s)·⌊S/s⌋ + max(N, S mod s) if that remainder is not 0):
-/// the servers' links are the bottleneck while s ≤ N, and the phase takes α + N·⌈S/s⌉·β; beyond that the workers' own
-/// links are, and it takes close to α + S·β. Source: M. Li et al., "Scaling distributed machine learning with the
-/// parameter server", OSDI 2014, for the roles; the times follow from the links' capacities.
+/// The two halves of a parameter server's round, for one server (member 0) and N workers. Push: every worker sends its
+/// gradient, all concurrently over the server's link, N·S·β + α, and the server adds them, N·S·γ. Pull: the server
+/// sends the result to all, N·S·β + α. With s servers, each holding a slice, a phase takes α + β·(max(N, s)·⌊S/s⌋ +
+/// max(N, S mod s) if that remainder is not 0): the servers' links limit while s ≤ N, α + N·⌈S/s⌉·β; beyond that the
+/// workers' own, close to α + S·β. Source of the roles: M. Li et al., "Scaling distributed machine learning with the
+/// parameter server", OSDI 2014; the times follow from the links' capacities.
 namespace syncline {
 
 class Push : public DirectRooted {

@@ -7,18 +7,17 @@
 
 #include "sim/collective/protocol.hpp"
 
-/// The time that NCCL predicts for a collective before it runs, as the criterion for algorithm and protocol.
-///
-/// t = latency + S/bandwidth for N ranks on M nodes and a buffer of S bytes. Ring: latency = launch + (n-i)·inside +
+/// The time that NCCL predicts for a collective before it runs, as the criterion for algorithm and protocol: t =
+/// latency + S/bandwidth for N ranks on M nodes and a buffer of S bytes. Ring: latency = launch + (n-i)·inside +
 /// i·between, with n = 2(N-1) steps of an all-reduce and N-1 of a reduce-scatter or an allgather, i = 2(M-1) or M-1 of
 /// them between nodes; bandwidth = f·B·N/n. Double binary tree (all-reduce): latency = launch + 2((⌊N/M⌋-1)·inside +
-/// ⌊lg M⌋·between), bandwidth = f·B/2. B is the narrowest link's, in bytes per second, times the number of channels
-/// that have such a link each; for trees on two nodes B is what the links inside carry, but at most twice what those
-/// between carry, as NCCL takes the inner bandwidth for up to two nodes; launch, inside, between (seconds) and f are
-/// the protocol's. Source: NVIDIA NCCL 2.28, src/graph/tuning.cc, ncclTopoTuneModel and ncclTopoGetAlgoTime.
+/// ⌊lg M⌋·between), bandwidth = f·B/2. B (bytes per second) is the narrowest link's times the number of channels that
+/// have such a link each; for trees on two nodes that of the links inside, but at most twice that between. launch,
+/// inside, between (seconds) and f are the protocol's. Source: NVIDIA NCCL 2.28, src/graph/tuning.cc, ncclTopoTuneModel
+/// and ncclTopoGetAlgoTime.
 ///
-/// NCCL features left out: caps of bandwidth by channel and GPU generation, its table that corrects trees of medium
-/// size, the plateau of rings, the CPU's overhead of posting, and the trees' latency for rings with one rank per node.
+/// Left out: caps of bandwidth by channel and GPU generation, the table that corrects trees of medium size, the plateau
+/// of rings, the CPU's overhead of posting, the trees' latency for rings with one rank per node.
 namespace syncline {
 
 /// Properties of the machine that a prediction depends on.

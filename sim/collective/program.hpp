@@ -3,17 +3,12 @@
 #include <cstdint>
 #include <vector>
 
-/// Program of one member of a group in a collective: a short list of steps.
-///
-/// A program works on one buffer, cut into blocks. Members of the group are numbered from 0; a peer is such a number.
-/// All exchanges are written in this form and run by one replayer.
+/// Program of one member of a group in a collective: a short list of steps on one buffer, cut into blocks. Members of
+/// the group are numbered from 0; a peer is such a number.
 namespace syncline {
 
-/// A buffer of `bytes` cut into `blocks` parts of nearly equal size: block i is [bytes·i/blocks, bytes·(i+1)/blocks).
-/// Blocks may be empty; an empty block is still sent, as in MPI.
-///
-/// With `filled`, only this number of first blocks share the bytes and all others are empty, for a buffer to which
-/// fewer ranks contribute than there are blocks.
+/// A buffer of `bytes` cut into `blocks` parts: block i is [bytes·i/blocks, bytes·(i+1)/blocks). Empty blocks are still
+/// sent, as in MPI. With `filled`, only this number of first blocks share the bytes.
 struct Partition {
     std::uint64_t bytes = 0;
     std::uint32_t blocks = 1;

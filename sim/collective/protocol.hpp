@@ -6,11 +6,9 @@
 
 #include "sim/collective/program.hpp"
 
-/// Protocol of the messages of one collective: costs in addition to those of the transport.
-///
-/// Libraries send small messages differently from large ones: NCCL's LL sends a flag with every 4 bytes, so that a
-/// receiver sees data as it arrives (low latency, half the bandwidth), LL128 8 bytes of 128, and Simple waits for whole
-/// chunks (no flags, high latency). Source: NVIDIA NCCL, src/graph/tuning.cc.
+/// Protocol of the messages of one collective: costs in addition to those of the transport. NCCL's LL sends a flag with
+/// every 4 bytes (low latency, half the bandwidth), LL128 8 bytes of 128, and Simple none (high latency). Source:
+/// NVIDIA NCCL, src/graph/tuning.cc.
 namespace syncline {
 
 struct Protocol {

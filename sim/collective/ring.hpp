@@ -2,19 +2,17 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// Ring algorithms: every rank sends to its right neighbour only, and receives from its left neighbour.
+/// Ring algorithms: every rank sends to its right neighbour, and receives from its left one.
 ///
-/// Reduce-scatter: the buffer is cut into N blocks; in each of N-1 steps a rank passes one block on and adds its own
-/// contribution to the block that it receives. Block r starts at the rank after r and is complete when it reaches r.
-/// Allgather: the same direction, without adding. Each is N(N-1) messages, (N-1)·S bytes in all, and takes (N-1)(α +
-/// c·β), the reduce-scatter (N-1)·c·γ more, with the largest block c = ⌈S/N⌉. That is exact even if blocks differ: some
-/// block of that size travels all the way, and no step is longer. The all-reduce is both in turn: 2(N-1)(α + c·β) +
-/// (N-1)·c·γ. Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", J.
-/// Parallel Distrib. Comput. 69 (2009) 117-124.
+/// Reduce-scatter: in each of N-1 steps a rank passes one of N blocks on, and adds its own contribution to the block
+/// that it receives. Block r starts at the rank after r and is complete when it reaches r. Allgather: the same without
+/// adding. Each is N(N-1) messages, (N-1)·S bytes in all, and takes (N-1)(α + c·β), the reduce-scatter (N-1)·c·γ more,
+/// with the largest block c = ⌈S/N⌉; that is exact even if blocks differ. The all-reduce is both in turn: 2(N-1)(α +
+/// c·β) + (N-1)·c·γ. Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+/// workstations", J. Parallel Distrib. Comput. 69 (2009) 117-124.
 ///
-/// If only q ranks contribute to the allgather, the other ranks' blocks are empty, c = ⌈S/q⌉, and their messages cost α
-/// alone; every rank receives everything. In an all-reduce with fewer contributors or receivers than ranks all ranks
-/// still take part, ranks without data with zeros: variant (iv) in contributors.cpp.
+/// If only q ranks contribute to the allgather, the other blocks are empty, c = ⌈S/q⌉. In an all-reduce with fewer
+/// contributors or receivers ranks without data take part with zeros: variant (iv) in contributors.cpp.
 namespace syncline {
 
 /// A ring as seen by one of its members, and the part of the buffer that it passes around: as many pieces as there are

@@ -10,11 +10,8 @@
 #include "sim/collective/protocol.hpp"
 
 /// Selection of algorithms by operation, size and group: a table, like those in the sources of MPI libraries, or the
-/// minimum of NCCL's predicted times.
-///
-/// The first row of the operation whose conditions are all met decides. The choice is a function of its arguments
-/// alone: the same exchange is carried out in the same way every time. Left out: what the library learns at run time,
-/// datatypes, commutativity.
+/// minimum of NCCL's predicted times. The first row of the operation whose conditions are all met decides. Left out:
+/// what the library learns at run time, datatypes, commutativity.
 namespace syncline {
 
 /// Conditions, all of which must be met. Sizes refer to the whole buffer, in bytes, or to one of its N blocks.

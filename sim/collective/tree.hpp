@@ -8,16 +8,13 @@
 
 /// Common parts of algorithms over trees: messages in lock-step, and their cost.
 ///
-/// The buffer crosses each edge of a tree in m consecutive segments. Time is counted in steps, from 1; in a step a rank
-/// sends at most one message and receives at most one, so a step takes α + c·β with segments of c bytes. In a broadcast
-/// the first segment crosses an edge in step a, and each further one k steps later. With the latest first step A of all
-/// edges, there are A + k(m - 1) steps. A reduction is the broadcast backwards: the message of step s goes the other
-/// way in step A + k(m - 1) + 1 - s and is added, so a step takes α + c·β + c·γ. An all-reduce is a reduction and then
-/// a broadcast, because the root has the sum before any other rank.
-///
-/// Ranks do not wait for the end of a step, only for their own messages: a tree that needs fewer steps than that is
-/// faster, and each algorithm states when the number is exact. Source of the model: J. Pješivac-Grbić et al.,
-/// "Performance analysis of MPI collective operations", Cluster Computing 10 (2007) 127-143.
+/// The buffer crosses each edge in m consecutive segments. In a step, from 1, a rank sends at most one message and
+/// receives at most one: α + c·β with segments of c bytes. In a broadcast the first segment crosses an edge in step a,
+/// each further one k steps later; with the latest first step A of all edges there are A + k(m - 1) steps. A reduction
+/// is the broadcast backwards: the message of step s goes the other way in step A + k(m - 1) + 1 - s, and a step takes
+/// α + c·β + c·γ. An all-reduce is a reduction and then a broadcast. Ranks wait only for their own messages: some trees
+/// are faster, and each algorithm states when the number is exact. Source: J. Pješivac-Grbić et al., "Performance
+/// analysis of MPI collective operations", Cluster Computing 10 (2007) 127-143.
 namespace syncline {
 
 enum class TreeOperation { allreduce, broadcast, reduce };

@@ -2,13 +2,11 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// All-to-all of unequal blocks: a buffer of S bytes at each of N ranks is cut in the same proportions everywhere, such
-/// as the tokens that go to each rank's experts.
-///
-/// `apart`: every rank sends block j to rank j, which receives N-1 blocks of its size. `together` is the way back: rank
-/// j sends a block of its size to every rank. N(N-1) messages, all at once (`direct`) or one partner after the other
-/// (`pairwise`), as in the algorithms of equal blocks. Sizes are multiples of S/2^24 (rounded to bytes). There is no
-/// closed form: ranks wait for the one with the largest blocks.
+/// All-to-all of unequal blocks, cut in the same proportions at each of N ranks, such as tokens by experts. `apart`:
+/// every rank sends block j to rank j, which receives N-1 blocks of its size. `together`, the way back: rank j sends a
+/// block of its size to every rank. N(N-1) messages, all at once (`direct`) or one partner after the other
+/// (`pairwise`). Sizes are multiples of S/2^24 (rounded to bytes). No closed form: ranks wait for the one with the
+/// largest blocks.
 namespace syncline {
 
 class UnevenAllToAll : public CollectiveAlgorithm {

@@ -121,7 +121,7 @@ void describe(Fields& fields, CollectivePlan& plan) {
                     bytes, Dimension::bytes, {.zero = true, .most = 1e15});
     plan.bytes = static_cast<std::uint64_t>(bytes);
     fields.section(
-        {"sweep", "Several sizes of the same exchange, run one after the other; replaces `bytes`."},
+        {"sweep", "Sweep over several sizes of the same exchange, one after the other; replaces `bytes`."},
         [&](Fields& inner) {
             inner.sizes({"bytes",
                          "Sizes: a list, or a range with factor 2 or another factor: `4B..512MiB`, `4B..1MB*4`.", true},

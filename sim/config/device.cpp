@@ -66,8 +66,7 @@ void describe(Fields& fields, EfficiencyCurve& curve) {
                   curve.over, {{"batch", EfficiencyCurve::Over::batch}, {"gemm", EfficiencyCurve::Over::gemm}});
     fields.each({"points",
                  "Points of the curve: `[{at: 1, part: 0.2}, {at: 64, part: 0.6}]`. Between them the part is a power "
-                 "of the size, outside them it is constant. It must not fall, nor grow faster than the size, because "
-                 "larger work would then take less time.",
+                 "of the size; it must not fall, nor grow faster than the size.",
                  true},
                 [&](Fields& entry) {
                     EfficiencyCurve::Point point;
@@ -120,7 +119,7 @@ void describe(Fields& fields, Device& device) {
         device.host_link_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.quantity({"reduction_rate",
                      "Reduction rate: bytes of one gradient added to another per second. Default: a third of "
-                     "`memory_bandwidth`, because an addition reads two elements and writes one."},
+                     "`memory_bandwidth` (two reads and one write)."},
                     device.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     if (!fields.given("reduction_rate")) device.reduction_Bps = device.memory_Bps / 3;
     fields.integer({"multiprocessors",
@@ -134,8 +133,8 @@ void describe(Fields& fields, Device& device) {
     double &collective = device.speed_beside_exchange.of[0], &point_to_point = device.speed_beside_exchange.of[1];
     fields.number_or_section(
         {"speed_beside_exchange",
-         "Relative speed of computation while an exchange of the device's rank is in flight, waiting included: `0.8`; "
-         "or by kind of exchange: `{collective: 0.6, point-to-point: 0.9}`."},
+         "Relative speed of computation while a communication of the rank is in flight: `0.8`; or by kind: "
+         "`{collective: 0.6, point-to-point: 0.9}`."},
         speed, 0.01, 1, [&](Fields& inner) {
             inner.number({"collective",
                           "Speed beside collectives: the all-reduce of gradients, and exchanges of activations and "

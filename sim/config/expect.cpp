@@ -50,7 +50,7 @@ void describe(Fields& fields, Expectation& expectation) {
     fields.text(
         {"field", "Number of its result, named as in JSON: iteration_time_s, closed_form.iteration_time_s.", true},
         expectation.field);
-    fields.text({"over", "Another variant, by whose field this one is divided."}, expectation.over);
+    fields.text({"over", "Variant by whose field this one is divided."}, expectation.over);
     double bytes = absent;
     fields.quantity({"bytes", "Size to which the expectation applies, in a single exchange at several sizes."}, bytes,
                     Dimension::bytes, {.zero = true, .most = 1e15});

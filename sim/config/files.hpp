@@ -82,11 +82,10 @@ struct Scenario {
 /// Describes the whole scenario, for the schema.
 void describe(Fields& fields, Scenario& scenario);
 
-/// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top; later values override
-/// earlier ones. `seed` determines everything random. If `only` names variants, the others are not read, and their
-/// expectations are left out; the name of a variant with `model: auto` means all its choices. `plans` has, by variant,
-/// further assignments that say its plan; otherwise a variant with `parallelism: auto` stays open. Throws ConfigError
-/// with all errors.
+/// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top, in order. `seed`
+/// determines everything random. If `only` names variants, the others and their expectations are left out; the name of
+/// a variant with `model: auto` means all its choices. `plans` has, by variant, assignments that say its plan;
+/// otherwise a variant with `parallelism: auto` stays open. Throws ConfigError with all errors.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments,
                        const Inspect& inspect = {}, std::uint64_t seed = 1, const std::vector<std::string>& only = {},
                        const std::map<std::string, std::vector<std::string>>& plans = {});

@@ -196,10 +196,8 @@ void describe_framework(Fields& training, Plan& plan) {
     Plan read;  // not the plan, whose defaults a schema shows, although it visits all keys
     training.section(
         {"framework",
-         "Framework, whose software gives those of the keys below that are not written: its file, the name of one in "
-         "scenarios/frameworks/, or a mapping with such a name and the keys that differ: `{base: megatron-core, "
-         "model_overlap: none}`. Keys of `parallelism` and `pipeline` are in it without these mappings. A key that has "
-         "no meaning in a plan has no effect there. Default: no framework; each key has its own default.",
+         "Framework that gives the keys which are not written: its file, its name in scenarios/frameworks/, or a "
+         "mapping: `{base: megatron-core, model_overlap: none}`. Default: each key's own default.",
          false, true},
         [&](Fields& inner) {
             read = plan;

@@ -7,11 +7,9 @@
 #include "sim/document/fields.hpp"
 #include "sim/plan/plan.hpp"
 
-/// Frameworks: presets of the keys of `training` that describe software.
-///
-/// A preset has these keys by their last names, without the mappings `parallelism` and `pipeline`: `gathering` is
-/// `training.parallelism.gathering`. Its values are read before the keys of `training`, so that they take the place of
-/// the defaults: a written key overrides them. A preset may be based on another one, whose keys its own change.
+/// Frameworks: presets of the keys of `training` that describe software, by their last names: `gathering` is
+/// `training.parallelism.gathering`. Its values take the place of the defaults; a written key overrides them. A preset
+/// may be based on another one, whose keys its own change. A key that has no meaning in a plan has no effect there.
 namespace syncline::config {
 
 /// The content of such a file.

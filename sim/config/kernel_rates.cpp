@@ -23,21 +23,19 @@ namespace {
 
 void describe_attention(Fields& fields, KernelRates& rates) {
     fields.quantity({"attention_rate",
-                     "One rate of attention that is fused into one kernel (`attention: flash`), in place of the file "
-                     "`attention`: `180 Tflops`. Default: that file, or `product_rate`."},
+                     "Rate of fused attention (`attention: flash`), in place of the file `attention`: `180 Tflops`. "
+                     "Default: that file, or `product_rate`."},
                     rates.attention_flops_per_s, Dimension::flops, {.least = 1, .most = 1e24});
     const bool one_rate = fields.given("attention_rate");
     if (!one_rate) rates.attention_flops_per_s = rates.product_flops_per_s;
     std::string name;
-    fields.text({"attention_kernel",
-                 "Kernel of fused attention that the software has, by its name in the file `attention`: `cudnn`. "
-                 "Needed with that file."},
-                name);
+    fields.text(
+        {"attention_kernel",
+         "Fused attention kernel of the software, by its name in the file `attention`, which needs it: `cudnn`."},
+        name);
     fields.file({"attention",
-                 "File with measured rates of kernels of fused attention: "
-                 "`kernel,pass,mask,head_size,sequence,tflops`, with the pass `forward` or `backward` and the mask "
-                 "`causal` or `none`. Between its points the logarithm of the rate is linear in the logarithms of "
-                 "sequence and head size; outside of them it is the nearest one's."},
+                 "File with measured rates of fused attention: `kernel,pass,mask,head_size,sequence,tflops`; pass "
+                 "`forward` or `backward`, mask `causal` or `none`."},
                 [&](const std::string& path, const std::string& text, const Fields::Beside&) {
                     if (!fields.sound()) return;
                     const AttentionRows rows = read_attention(path, text);
@@ -99,33 +97,30 @@ void add_tables(const std::string& path, const std::vector<MeasuredProduct>& all
 }
 
 void describe_convolutions(Fields& fields, KernelRates& rates) {
-    fields.file(
-        {"convolutions",
-         "File with grids of measured convolutions: `factors,pass,kernel,filters,pixels,channels,tflops`, with "
-         "the factors `fp32`, `tf32` or `16-bit`, the pass `forward`, `inputs` or `weights`, and kernels of one "
-         "pixel and larger ones. Default: convolutions take the time of matrix products."},
-        [&](const std::string& path, const std::string& text, const Fields::Beside&) {
-            if (!fields.sound()) return;
-            const std::vector<ConvolutionTable::Row> rows = read_convolutions(path, text);
-            try {
-                rates.convolutions =
-                    std::make_shared<const ConvolutionTable>(rows, [&](const MatrixProduct& product, Factors factors) {
-                        const double known = rates.product_rate(factors);
-                        const double ratio = known > 0 ? rates.product_flops_per_s / known : 1;
-                        const double bytes = product.elements() * (factors == Factors::half ? 2 : 4);
-                        return rates.fixed_s +
-                               std::max((rates.tiled_s(product, 0) - rates.fixed_s) * ratio, bytes / rates.memory_Bps);
-                    });
-            } catch (const std::invalid_argument& error) {
-                throw ConfigError({{{path, 1, 1, ""},
-                                    error.what(),
-                                    "each of the factors has the same rows for each pass and kernel"}});
-            }
-        });
+    fields.file({"convolutions",
+                 "File with measured convolutions: `factors,pass,kernel,filters,pixels,channels,tflops`; factors "
+                 "`fp32`, `tf32`, `16-bit`, pass `forward`, `inputs`, `weights`. Default: rates of GEMMs."},
+                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+                    if (!fields.sound()) return;
+                    const std::vector<ConvolutionTable::Row> rows = read_convolutions(path, text);
+                    try {
+                        rates.convolutions = std::make_shared<const ConvolutionTable>(
+                            rows, [&](const MatrixProduct& product, Factors factors) {
+                                const double known = rates.product_rate(factors);
+                                const double ratio = known > 0 ? rates.product_flops_per_s / known : 1;
+                                const double bytes = product.elements() * (factors == Factors::half ? 2 : 4);
+                                return rates.fixed_s + std::max((rates.tiled_s(product, 0) - rates.fixed_s) * ratio,
+                                                                bytes / rates.memory_Bps);
+                            });
+                    } catch (const std::invalid_argument& error) {
+                        throw ConfigError({{{path, 1, 1, ""},
+                                            error.what(),
+                                            "each of the factors has the same rows for each pass and kernel"}});
+                    }
+                });
     fields.file({"image_kernels",
-                 "File with measured rates of kernels beside convolutions: `kernel,channels,size,GBps`, with the "
-                 "kernels `batch-norm`, `max-pool` and others, the channels `first` or `last`, and the size on which "
-                 "the rate depends. Default: they move at `memory_bandwidth`."},
+                 "File with measured rates of kernels beside convolutions: `kernel,channels,size,GBps`; kernel "
+                 "`batch-norm`, `max-pool`, …, channels `first` or `last`. Default: `memory_bandwidth`."},
                 [&](const std::string& path, const std::string& text, const Fields::Beside&) {
                     if (!fields.sound()) return;
                     rates.images = std::make_shared<const ImageKernelRates>(read_image_kernels(path, text));
@@ -135,14 +130,12 @@ void describe_convolutions(Fields& fields, KernelRates& rates) {
 /// Describes experts' products; the rates of other products must be known.
 void describe_grouped(Fields& fields, KernelRates& rates) {
     fields.quantity({"group_launch",
-                     "Time of the host to issue one of the experts' products of a rank, in a loop of compiled code: "
-                     "`9 us`. `none` where one kernel has all of them."},
+                     "Host time to launch one of a rank's expert GEMMs in a loop of compiled code: `9 us`; `none`: one "
+                     "grouped GEMM."},
                     rates.group_launch_s, Dimension::seconds, {.word = "none", .most = 3600});
     fields.file({"grouped_products",
-                 "File with measured products of experts in 16 bits, each of whose `groups` has its own weights: "
-                 "`pass,groups,m,n,k,tflops`, with the pass `forward`, `inputs` or `weights`; the last ones add to "
-                 "gradients of 4 bytes. Between its points the nearest count most. Default: a batch whose weights come "
-                 "from memory."},
+                 "File with measured grouped GEMMs of experts, 16-bit: `pass,groups,m,n,k,tflops`; pass `forward`, "
+                 "`inputs` or `weights`. Default: a batched GEMM whose weights come from memory."},
                 [&](const std::string& path, const std::string& text, const Fields::Beside&) {
                     if (!fields.sound()) return;
                     rates.grouped = std::make_shared<const GroupedProducts>(
@@ -162,60 +155,58 @@ void describe_grouped(Fields& fields, KernelRates& rates) {
 void describe(Fields& fields, KernelRates& rates) {
     const QuantityRange speeds{.least = 1, .most = 1e24};
     fields.quantity({"product_rate",
-                     "Rate of large matrix products, which fill all multiprocessors: `256 Tflops`. Smaller ones are "
+                     "Rate of large 16-bit GEMMs, which fill all multiprocessors: `256 Tflops`. Smaller ones are "
                      "computed in tiles and waves.",
                      true},
                     rates.product_flops_per_s, Dimension::flops, speeds);
     const QuantityRange optional{.word = "none", .least = 1, .most = 1e24};
+    fields.quantity({rate_key(Factors::fp8),
+                     "Rate of large 8-bit GEMMs: `1382 Tflops`. `precision: {products: fp8}` needs it, or rows in "
+                     "`products`, whose highest rate is the default."},
+                    rates.others[Factors::fp8].flops_per_s, Dimension::flops, optional);
     fields.quantity(
-        {rate_key(Factors::fp8),
-         "The same for products of 8-bit factors: `1382 Tflops`. `precision: {products: fp8}` needs this or "
-         "rows in `products`, of which the highest rate is the default."},
-        rates.others[Factors::fp8].flops_per_s, Dimension::flops, optional);
-    fields.quantity({rate_key(Factors::mxfp8), "The same for `precision: {products: mxfp8}`: `2968 Tflops`."},
-                    rates.others[Factors::mxfp8].flops_per_s, Dimension::flops, optional);
-    fields.quantity({rate_key(Factors::nvfp4), "The same for `precision: {products: nvfp4}`: `4789 Tflops`."},
-                    rates.others[Factors::nvfp4].flops_per_s, Dimension::flops, optional);
+        {rate_key(Factors::mxfp8), "Rate of large GEMMs with `precision: {products: mxfp8}`: `2968 Tflops`."},
+        rates.others[Factors::mxfp8].flops_per_s, Dimension::flops, optional);
+    fields.quantity(
+        {rate_key(Factors::nvfp4), "Rate of large GEMMs with `precision: {products: nvfp4}`: `4789 Tflops`."},
+        rates.others[Factors::nvfp4].flops_per_s, Dimension::flops, optional);
     fields.quantity({"sustained_product_rate",
-                     "Rate above which no product of 16-bit factors stays when products follow each "
-                     "other for long, because the device reaches its limit of power: `697 Tflops`. Tables are measured "
-                     "in bursts. Default: bursts last."},
+                     "Maximum rate of 16-bit GEMMs in a row, where the device reaches its power limit: `697 Tflops`; "
+                     "tables are measured in bursts. Default: no limit."},
                     rates.sustained_flops_per_s, Dimension::flops, optional);
     fields.quantity({"tf32_product_rate",
-                     "The same for products of 32-bit factors on matrix units (TF32): `409 Tflops`. Without it they "
-                     "have `fp32_product_rate`; without both they count as 16-bit ones, and a note says so."},
+                     "Rate of large 32-bit GEMMs on matrix units (TF32): `409 Tflops`. Without it `fp32_product_rate` "
+                     "applies; without both they count as 16-bit, and a note says so."},
                     rates.others[Factors::tf32].flops_per_s, Dimension::flops, optional);
     fields.quantity({"tf32_weights_rate",
-                     "The same for gradients of weights, whose factors are both transposed: `262 Tflops`. Default: "
-                     "`tf32_product_rate`."},
+                     "Rate of large TF32 GEMMs of weight gradients, whose factors are both transposed: `262 Tflops`. "
+                     "Default: `tf32_product_rate`."},
                     rates.tf32_weights_flops_per_s, Dimension::flops, {.least = 1, .most = 1e24});
     fields.quantity({"fp32_attention_rate",
-                     "Rate of fused attention of 32-bit factors, with TF32 and without: `20 Tflops`. Default: that of "
-                     "16-bit factors, times the ratio of the rates of products."},
+                     "Rate of fused 32-bit attention, with TF32 and without: `20 Tflops`. Default: the 16-bit rate, "
+                     "scaled like that of GEMMs."},
                     rates.fp32_attention_flops_per_s, Dimension::flops, {.least = 1, .most = 1e24});
-    fields.quantity(
-        {"fp32_product_rate", "The same for products of 32-bit factors on units without matrices (FP32): `50 Tflops`."},
-        rates.others[Factors::fp32].flops_per_s, Dimension::flops, optional);
+    fields.quantity({"fp32_product_rate", "Rate of large 32-bit GEMMs without matrix units (FP32): `50 Tflops`."},
+                    rates.others[Factors::fp32].flops_per_s, Dimension::flops, optional);
     describe_attention(fields, rates);
     fields.quantity({"memory_bandwidth", "Measured bandwidth of the device's memory: `1.7 TBps`.", true},
                     rates.memory_Bps, Dimension::bandwidth, bandwidths);
     fields.quantity({"fixed_cost", "Fixed cost of each kernel on the device: `4.5 us`."}, rates.fixed_s,
                     Dimension::seconds, {.word = "none", .most = 3600});
-    fields.quantity(
-        {"host_launch",
-         "Time of the host to issue a kernel in an eager framework, with Python and dispatch: `23 us`. A layer's pass "
-         "takes at least that for each of its kernels, or that longer, as `training.launches` says."},
-        rates.host_launch_s, Dimension::seconds, {.word = "none", .most = 3600});
+    fields.quantity({"host_launch",
+                     "Host time to launch a kernel in an eager framework: `23 us`. A layer's pass takes at least that "
+                     "per kernel, or that in addition (`training.launches`)."},
+                    rates.host_launch_s, Dimension::seconds, {.word = "none", .most = 3600});
     double backward_s = -1;  // no default for the schema
-    fields.quantity({"host_launch_backward", "The same in the backward pass: `45 us`. Default: `host_launch`."},
-                    backward_s, Dimension::seconds, {.word = "none", .most = 3600});
+    fields.quantity(
+        {"host_launch_backward", "Host time to launch a kernel in the backward pass: `45 us`. Default: `host_launch`."},
+        backward_s, Dimension::seconds, {.word = "none", .most = 3600});
     if (fields.given("host_launch_backward")) rates.host_launch_backward_s = backward_s;
     fields.text({"source", "Sources of the rates: who measured them, and how; or that they are chosen.", true},
                 rates.source);
     fields.file({"pointwise",
-                 "File with measured times of kernels that are bound by the memory: `kind,bytes,seconds`, with the "
-                 "bytes that a kernel reads and writes. Between its points the logarithm of the time is linear in that "
-                 "of the bytes; beyond them it is in proportion. Default: all at `memory_bandwidth`."},
+                 "File with measured times of memory-bound kernels: `kind,bytes,seconds`, with the bytes read and "
+                 "written. Default: all at `memory_bandwidth`."},
                 [&](const std::string& path, const std::string& text, const Fields::Beside&) {
                     try {
                         rates.pointwise = std::make_shared<const PointwiseTable>(read_pointwise(path, text));
@@ -223,16 +214,13 @@ void describe(Fields& fields, KernelRates& rates) {
                         throw ConfigError({{{path, 1, 1, ""}, error.what(), "larger kernels take longer"}});
                     }
                 });
-    fields.file(
-        {"products",
-         "File with a grid of measured matrix products: `batch,m,n,k,tflops`, of 16-bit factors; or one grid for "
-         "each kind of factors, with these before: `factors,batch,m,n,k,tflops`, the words of `precision: "
-         "{products: …}` and `16-bit`. Between its points the logarithm of the time is linear in the logarithms of the "
-         "extents; beyond them tiles and waves extend it. Default: tiles and waves alone."},
-        [&](const std::string& path, const std::string& text, const Fields::Beside&) {
-            if (!fields.sound()) return;
-            add_tables(path, read_products(path, text), rates);
-        });
+    fields.file({"products",
+                 "File with measured GEMMs: `batch,m,n,k,tflops` (16-bit), or with the number format first: "
+                 "`factors,batch,m,n,k,tflops` (`16-bit`, `tf32`, `fp8`, …). Default: tiles and waves alone."},
+                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+                    if (!fields.sound()) return;
+                    add_tables(path, read_products(path, text), rates);
+                });
     describe_convolutions(fields, rates);
     describe_grouped(fields, rates);
 }

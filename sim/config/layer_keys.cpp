@@ -11,9 +11,8 @@ constexpr double least_capacity = 0.01, most_capacity = 1000;
 
 void describe_norm(Fields& fields, Norm& norm) {
     fields.one_of({"norm",
-                   "Normalisation of a layer's inputs, or of an embedding's sum: `layer` (LayerNorm: a scale and a "
-                   "shift per element), `rms` (RMSNorm: a scale) or `none`. "
-                   "Default: `layer` for attention, feed-forward, transformer and moe layers, `none` for others."},
+                   "Normalisation of a layer's inputs or an embedding's sum: `layer` (LayerNorm), `rms` (RMSNorm), "
+                   "`none`. Default: `layer` in attention, feed-forward, transformer, moe layers, else `none`."},
                   norm, {{"none", Norm::none}, {"layer", Norm::layer}, {"rms", Norm::rms}});
 }
 
@@ -57,12 +56,12 @@ void describe_experts(Fields& fields, Experts& experts) {
     fields.integer({"shared_hidden", "Hidden units of a shared expert. Default: `hidden`."}, experts.shared_hidden, 1,
                    largest_extent);
     fields.number({"capacity",
-                   "Capacity factor: rows of an expert, computed and sent even if they are free, per token that it "
-                   "would have if all experts had the same number. Default: as many rows as tokens."},
+                   "Capacity factor: rows of an expert, computed and sent even if free, relative to an even "
+                   "distribution of tokens. Default: as many rows as tokens."},
                   experts.capacity, least_capacity, most_capacity);
     fields.flag({"fused_permutation",
-                 "Fusion of what moves tokens to their experts and adds up their results, one kernel each; without it, "
-                 "PyTorch's operations, as in Megatron-Core without `--moe-permute-fusion`."},
+                 "Fused kernels for experts' token permutation, one each; `false`: PyTorch's operations, as in "
+                 "Megatron-Core without `--moe-permute-fusion`."},
                 experts.fused_permutation);
 }
 
@@ -89,11 +88,14 @@ void visit(Fields& fields, LayerKeys& keys, const std::vector<std::string>& kind
                 keys.batch_norm);
     fields.flag({"activation", "Activation function (ReLU) after a convolution. It takes time with `compute: tables`."},
                 keys.activation);
-    fields.flag({"residual", "Addition of an earlier layer's outputs to those of a convolution."}, keys.residual);
-    fields.flag({"joined", "Copy of a convolution's outputs beside those of other layers (concatenation)."},
+    fields.flag({"residual", "Residual addition of an earlier layer's outputs to those of a convolution."},
+                keys.residual);
+    fields.flag({"joined", "Concatenation: copy of a convolution's outputs beside those of other layers."},
                 keys.joined);
-    fields.flag({"shared_input", "Something else reads a convolution's inputs, too: gradients of both are added."},
-                keys.shared_input);
+    fields.flag(
+        {"shared_input",
+         "Branch at a convolution's inputs: another layer reads them, too, and the gradients of both are added."},
+        keys.shared_input);
     fields.choice({"pool", "Pooling before a convolution, whose results are its `input`."}, keys.pool,
                   {"none", "max", "average"});
     fields.integer({"pool_window", "Height and width of a window of this pooling."}, keys.pool_window, 1, 1024);
@@ -117,14 +119,14 @@ void visit(Fields& fields, LayerKeys& keys, const std::vector<std::string>& kind
         {"gated", "Gated feed-forward layer (SwiGLU, GEGLU): a third matrix, whose results multiply the activation's."},
         keys.gated);
     fields.flag({"merged_gate",
-                 "One product for both factors of a gated feed-forward layer (`gate_up_proj` of Phi-3), also where the "
-                 "framework runs element-wise operations one by one (`training.elementwise`)."},
+                 "Joint GEMM for both factors of a gated feed-forward layer (`gate_up_proj` of Phi-3), also with "
+                 "`elementwise: separate`."},
                 keys.merged_gate);
     fields.flag({"dropout", "Dropout in attention, feed-forward and embedding layers, whose masks are kept in memory."},
                 keys.dropout);
     fields.choice({"parallel",
-                   "Attention and feed-forward layer of a transformer on the same input, as one layer: after one "
-                   "normalisation for both (`one-norm`), or after one for each (`two-norms`)."},
+                   "Parallel attention and feed-forward layer of a transformer, on the same input: after one "
+                   "normalisation (`one-norm`), or one for each (`two-norms`)."},
                   keys.parallel, {"none", "one-norm", "two-norms"});
     describe_experts(fields, keys.experts);
     fields.integer({"repeat", "Number of layers of a transformer, or of repetitions of a block's layers."}, keys.repeat,
@@ -142,11 +144,9 @@ void visit(Fields& fields, LayerKeys& keys, const std::vector<std::string>& kind
     fields.integer({"segments", "Number of segments (parts of a text) of an embedding, each with one more row."},
                    keys.segments, 0, largest_extent);
     describe_norm(fields, keys.norm);
-    fields.flag({"gathered",
-                 "Gathering of a dense layer's outputs: ranks that each hold a part of the outputs need all of them."},
-                keys.gathered);
+    fields.flag({"gathered", "All-gather of a dense layer's outputs among tensor-parallel ranks."}, keys.gathered);
     fields.flag(
-        {"tied", "Weight tying: a dense layer shares the weights of an embedding above, where they are counted."},
+        {"tied", "Weight tying: a dense layer shares the weights of an earlier embedding, where they are counted."},
         keys.tied);
     fields.integer({"parameters", "Number of parameters of a custom layer, which are exchanged."},
                    keys.counts.parameters, 0, largest_count);

@@ -90,12 +90,12 @@ void describe_mesh(Fields& links, NodeDesign& node) {
     node.pairs.clear();
     std::vector<std::string> texts;
     links.texts({"pairs",
-                 "Pairs of devices with a link of their own, and the number of parallel links, which share a pair's "
-                 "traffic: `[0-1, 0-3x2]`. Applies to `mesh`, which requires it."},
+                 "Pairs of devices with links of their own, and the number of parallel links: `[0-1, 0-3x2]`. Applies "
+                 "to `mesh`, which requires it."},
                 texts);
     links.section({"pcie",
-                   "PCIe beside the links of a mesh, for pairs without a link and for the ports. Default: devices "
-                   "between the two forward their messages, by the fewest hops. Applies to `mesh`."},
+                   "PCIe beside the links of a mesh, for pairs without a link and for ports. Default: devices in "
+                   "between forward messages, by the fewest hops. Applies to `mesh`."},
                   [&](Fields& inner) {
                       Wire wire;
                       inner.quantity({"bandwidth", "Bandwidth of each PCIe link in each direction: `12 GBps`.", true},

@@ -89,10 +89,8 @@ void describe(Fields& fields, NodeDesign& node) {
     fields.integer({"devices", "Number of devices in each node."}, node.devices, 1, 256);
     fields.section({"links", "Links between the devices of a node."}, [&](Fields& inner) {
         inner.one_of({"pattern",
-                      "Pattern of the links: one between every two devices (`all-to-all`: NVLink), one to the next "
-                      "device, also for messages to others (`ring`), all devices on one switch (`switch`: NVSwitch), "
-                      "on PCIe switches below the host bridge (`pcie`), or links between listed pairs (`mesh`: the "
-                      "NVLink of a DGX-1).",
+                      "Pattern of the links: `all-to-all` (NVLink), `ring` (to the next device), `switch` (NVSwitch), "
+                      "`pcie` (PCIe switches below the host bridge), or `mesh` (listed pairs: DGX-1).",
                       true},
                      node.links,
                      {{"all-to-all", NodeLinks::all_to_all},
@@ -104,10 +102,9 @@ void describe(Fields& fields, NodeDesign& node) {
                        node.link.bandwidth_Bps, Dimension::bandwidth, bandwidths);
         inner.quantity({"latency", "Latency of each link: `1 us`, or `none`.", true}, node.link.latency_s,
                        Dimension::seconds, {.word = "none", .most = 3600});
-        inner.flag({"reduces",
-                    "Reduction of data by the switch on its way (NVLS), which the algorithm `in-network` uses. Applies "
-                    "to `switch`."},
-                   node.switch_reduces);
+        inner.flag(
+            {"reduces", "Reduction of data in the switch (NVLS), for the algorithm `in-network`. Applies to `switch`."},
+            node.switch_reduces);
         if (inner.given("reduces") && node.links != NodeLinks::crossbar)
             inner.reject("reduces", "'reduces' has no effect here", "remove it, or write `pattern: switch`");
         describe_mesh(inner, node);
@@ -142,10 +139,8 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     const bool levels = cluster.fabric.topology.shape == Shape::fat_tree;
     Policy policy = levels ? Policy::d_mod_k : Policy::ecmp;
     fields.one_of({"policy",
-                   "Choice among equally short paths: by destination, for fat trees (`d-mod-k`); by a hash of source, "
-                   "destination and channel (`ecmp`); the first, which on "
-                   "hypercubes and tori is the order by dimension (`first`); or the path with the fewest messages in "
-                   "flight when a message starts (`adaptive-at-start`). Default: `d-mod-k` on fat trees, else `ecmp`."},
+                   "Choice among equally short paths: `d-mod-k` (destination), `ecmp` (hash), `first` (by dimension on "
+                   "tori), `adaptive-at-start` (fewest messages). Default: `d-mod-k` on fat trees, else `ecmp`."},
                   policy,
                   {{"d-mod-k", Policy::d_mod_k},
                    {"ecmp", Policy::ecmp},
@@ -233,10 +228,9 @@ void describe(Fields& fields, Cluster& cluster) {
                     "topology, its file, or the name of one in topologies/.",
                     false, true, "simgrid_xml"},
                    [&](Fields& inner) {
-                       inner.flag({"reduces",
-                                   "Reduction of data by the switches on its way (SHARP), which the algorithm "
-                                   "`in-network` uses."},
-                                  cluster.fabric.reduces);
+                       inner.flag(
+                           {"reduces", "Reduction of data in the switches (SHARP), for the algorithm `in-network`."},
+                           cluster.fabric.reduces);
                        describe_fabric(inner, cluster.fabric.topology);
                    });
     fields.integer(
@@ -246,8 +240,8 @@ void describe(Fields& fields, Cluster& cluster) {
         fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
     fields.section({"network", "Model of the network."}, [&](Fields& inner) {
         inner.one_of({"model",
-                      "Network model: latency + bytes/bandwidth, shared fairly (`exact`); latency alone (`Constant`); "
-                      "or SimGrid's own models, with their correction factors for TCP (`LV08`, `CM02`, `SMPI`)."},
+                      "Network model: latency + bytes/bandwidth, shared fairly (`exact`), latency alone (`Constant`), "
+                      "or SimGrid's with TCP factors (`LV08`, `CM02`, `SMPI`)."},
                      cluster.network,
                      {{"exact", NetworkModel::exact},
                       {"LV08", NetworkModel::LV08},
@@ -255,12 +249,10 @@ void describe(Fields& fields, Cluster& cluster) {
                       {"SMPI", NetworkModel::SMPI},
                       {"Constant", NetworkModel::Constant}});
         Latency latency = cluster.latency;
-        inner.one_of(
-            {"latency",
-             "The receiver alone waits for a message's latency (`travelling`, as in LogGP and on real networks), or "
-             "the sender and the receiver's next message wait, too (`blocking`, the α-β model of textbooks). "
-             "SimGrid's own models, and platforms in its format, always block. Default: `travelling`."},
-            latency, {{"travelling", Latency::travelling}, {"blocking", Latency::blocking}});
+        inner.one_of({"latency",
+                      "Latency of a message: the receiver alone waits for it (`travelling`: LogGP), or also the sender "
+                      "and the next message (`blocking`: α-β model, SimGrid). Default: `travelling`."},
+                     latency, {{"travelling", Latency::travelling}, {"blocking", Latency::blocking}});
         if (inner.given("latency") && latency == Latency::travelling && !latency_is_ours(cluster.network))
             return inner.reject("latency", "with SimGrid's network models latency blocks", "`latency: blocking`");
         cluster.latency = latency;

@@ -32,13 +32,8 @@ void describe(Fields& fields, Precision& precision) {
     bool sizes = false;
     fields.choice_or_section(
         {"precision",
-         "Sizes of elements in exchanges and in memory: the workload's `element_size` for all (`uniform`); weights, "
-         "gradients and activations in 2 B and a master copy of the weights in 4 B (`mixed`: Micikevicius et al.); "
-         "autocast (`autocast`: weights and gradients in 4 B, activations in 2 B, sums between a transformer's layers "
-         "in 4 B, with the casts of torch.autocast); or a mapping: `{weights: 4 B, gradients: 2 B, activations: 2 B}`. "
-         "With `compute: tables` the size of activations decides what kernels move, and the rates of products; with "
-         "other "
-         "compute models times stay those of the workload's `element_size` and the device's `flops`."},
+         "Element sizes: `uniform` (the workload's `element_size`), `mixed` (2 B, master weights 4 B), `autocast` "
+         "(activations 2 B, rest 4 B), or a mapping: `{weights: 4 B, gradients: 2 B}`."},
         word, {"uniform", "mixed", "autocast"}, [&](Fields& inner) {
             sizes = true;
             describe_size(inner, {"weights", "Size of a weight. Default: the workload's `element_size`."},
@@ -47,26 +42,20 @@ void describe(Fields& fields, Precision& precision) {
                           precision.gradients);
             describe_size(inner,
                           {"master",
-                           "Size of a weight in the master copy on which the optimizer works, whose state has the same "
-                           "size; `none`: no copy. Default: `4 B` if weights are smaller, else no copy."},
+                           "Element size of master weights and of optimizer state; `none`: no master copy. Default: `4 "
+                           "B` if weights are smaller, else no copy."},
                           precision.master, "none");
             int products = 0;
-            inner.choice(
-                {"products",
-                 "Factors of products, which decide their rate with `compute: tables`: `fp32`, `tf32`, `bf16` or "
-                 "`fp16`; or, for products with weights inside a transformer's layers alone, numbers of 8 bits "
-                 "(`fp8`), of 8 bits in blocks of 32 (`mxfp8`) or of 4 bits in blocks of 16 (`nvfp4`), as Transformer "
-                 "Engine "
-                 "has them; casts are those that the device's table of products measured. `uniform`: as large as "
-                 "activations; those of 4 B are PyTorch's defaults, fp32 for matrix products and tf32 for "
-                 "convolutions."},
-                products, {"uniform", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "bf16", "fp16"});
+            inner.choice({"products",
+                          "Number format of GEMMs with `compute: tables`: that of activations (`uniform`), `fp32`, "
+                          "`tf32`, `bf16`, `fp16`; in weight GEMMs of transformers also `fp8`, `mxfp8`, `nvfp4`."},
+                         products, {"uniform", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "bf16", "fp16"});
             constexpr std::optional<Factors> meanings[] = {std::nullopt,  Factors::fp8,  Factors::mxfp8, Factors::nvfp4,
                                                            Factors::fp32, Factors::tf32, Factors::half,  Factors::half};
             precision.products = meanings[products];
             inner.quantity({"accumulation",
-                            "Size of an element of a buffer beside the gradients, in which those of several "
-                            "micro-batches are added up: `4 B`. Exchanges carry elements of the size of `gradients`."},
+                            "Element size of a separate buffer in which micro-batch gradients are accumulated: `4 B`. "
+                            "Exchanges carry elements of the size of `gradients`."},
                            precision.accumulation, Dimension::bytes, {.word = "none", .most = largest_element_size});
             describe_size(inner, {"activations", "Size of an activation. Default: the workload's `element_size`."},
                           precision.activations);
@@ -81,8 +70,8 @@ void describe(Fields& fields, Compression& compression) {
     int word = 0;
     fields.choice_or_section(
         {"compression",
-         "Compression of the gradients of an all-reduce: none, a cast to 2 B (`fp16`: Horovod), or one of the methods "
-         "below with its keys: `{top_k: {ratio: 1 %}}`. Thresholds of `fusion` apply to compressed gradients."},
+         "Gradient compression in an all-reduce: `none`, a cast to 2 B (`fp16`: Horovod), or a method with its keys: "
+         "`{top_k: {ratio: 1 %}}`. `fusion` counts compressed bytes."},
         word, {"none", "fp16"}, [&](Fields& inner) {
             inner.section({"fp16", "Cast to 2 B, as the word `fp16`."}, [&](Fields& own) {
                 compression.kind = Kind::fp16;

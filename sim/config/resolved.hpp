@@ -6,13 +6,11 @@
 
 #include "sim/config/files.hpp"
 
-/// A resolved scenario: one variant, with the content of every file in place of its name and all overrides applied.
-///
-/// Two are equal byte by byte exactly if their content is the same: keys are sorted, and a value stays as written (`64
-/// MiB` and `64MiB` differ). Name, description and expectations are left out. Keys that are not given have the
-/// program's defaults, so document, seed and version determine a simulation. Files that are not YAML (graphs, SimGrid's
-/// platforms) stay names, relative to the working directory; `identity` leaves the names out, and `files` has their
-/// content, and that of the files that they name.
+/// A resolved scenario: one variant, with the content of every file in place of its name and all overrides applied. Two
+/// are equal byte by byte exactly if their content is the same: keys are sorted, and a value stays as written. Name,
+/// description and expectations are left out. Document, seed and version determine a simulation. Files that are not
+/// YAML (graphs, SimGrid's platforms) stay names, relative to the working directory; `identity` leaves the names out,
+/// and `files` has their content, and that of the files that they name.
 namespace syncline::config {
 
 /// One key of the scenario's top level. Points of a study share most of them.

@@ -4,21 +4,21 @@ namespace syncline::config {
 
 void describe(Fields& fields, Saved& saved) {
     fields.section(
-        {"saved", "What the framework keeps in memory beyond the least: `{gathered: true, logits: 12 B}`."},
+        {"saved", "Memory that the framework keeps beyond the minimum: `{gathered: true, logits: 12 B}`."},
         [&](Fields& inner) {
-            inner.flag({"gathered",
-                        "With `sequence`: inputs stay as they were gathered until the backward pass, in place of being "
-                        "gathered once more."},
-                       saved.gathered);
+            inner.flag(
+                {"gathered",
+                 "Gathered inputs kept until the backward pass with `sequence`, instead of a second all-gather."},
+                saved.gathered);
             bool gate = false;
             inner.flag({"gate",
-                        "Gated layers also keep the result of the activation function, as kernels do that do not "
-                        "compute it together with the product. Default: with `elementwise: separate`."},
+                        "Activation function's results kept in gated layers, as by kernels that compute it apart from "
+                        "the product. Default: with `elementwise: separate`."},
                        gate);
             if (inner.given("gate")) saved.gate = gate;
             inner.flag({"gradients",
-                        "Gradients have buffers that stay from one iteration to the next. `false`: they are there only "
-                        "from the backward pass to the optimizer's step, as PyTorch's `zero_grad` leaves it."},
+                        "Gradient buffers kept between iterations; `false`: only from the backward pass to the "
+                        "optimizer's step (PyTorch's `zero_grad`)."},
                        saved.gradients);
             double bytes = -1;  // no default for the schema
             inner.quantity({"logits",

@@ -27,21 +27,16 @@ void describe(Fields& fields, Fusion& fusion) {
     fields.quantity({"first", "Maximum size of the first bucket: `1 MiB`. Default: `threshold`."}, fusion.first_bytes,
                     Dimension::bytes, {.word = "none", .least = 1});
     fields.one_of({"full",
-                   "Rule by which a bucket is closed: before the gradient that would exceed the threshold (`before`: "
+                   "Rule that closes a bucket: before the gradient that would exceed the threshold (`before`: "
                    "Horovod), or after the gradient that reaches it (`after`: PyTorch)."},
                   fusion.full, {{"before", Full::before}, {"after", Full::after}});
-    fields.quantity(
-        {"cycle",
-         "Period at whose multiples buckets are released: `5 ms`. With `none` they are released when they are full."},
-        // A cycle far below any network's latency would only slow the simulation down; a cycle of hours is a wrong
-        // unit.
-        fusion.cycle_s, Dimension::seconds, {.word = "none", .least = 1e-6, .most = 3600});
+    fields.quantity({"cycle", "Period at whose multiples buckets are released: `5 ms`; `none`: when they are full."},
+                    // A cycle far below any network's latency would only slow the simulation down; a cycle of hours is
+                    // a wrong unit.
+                    fusion.cycle_s, Dimension::seconds, {.word = "none", .least = 1e-6, .most = 3600});
     fields.one_of({"negotiation",
-                   "Negotiation of buckets, as by Horovod's coordinator: rank 0 waits until every rank reports a "
-                   "bucket, then tells all ranks to proceed; 128 B per layer in each direction. Before each bucket, "
-                   "when its gradients are ready (`on-ready`); or of all buckets at the start of the iteration, "
-                   "because the host enqueues gradients before the device computes them (`ahead`: TensorFlow), so "
-                   "that `cycle` has no effect."},
+                   "Negotiation of buckets via rank 0 (Horovod): `none`, once a bucket's gradients are ready "
+                   "(`on-ready`), or of all at the iteration's start (`ahead`: TensorFlow; ignores `cycle`)."},
                   fusion.negotiation,
                   {{"none", Negotiation::none}, {"on-ready", Negotiation::on_ready}, {"ahead", Negotiation::ahead}});
     if (fields.sound() && fusion.threshold_bytes == 0)
@@ -64,8 +59,8 @@ void describe(Fields& fields, RunLength& run) {
 void describe(Fields& fields, Servers& servers) {
     fields.integer({"count", "Number of parameter servers."}, servers.count, 1, largest_group);
     fields.one_of({"placement",
-                   "Distribution of tensors over servers: in turn (`round-robin`), each to the server that holds the "
-                   "fewest bytes so far (`greedy-bytes`), or every tensor in equal slices on all servers (`sliced`)."},
+                   "Distribution of tensors over servers: `round-robin`, `greedy-bytes` (to the server with the fewest "
+                   "bytes so far), or `sliced` (equal slices on all servers)."},
                   servers.placement,
                   {{"round-robin", Placement::round_robin},
                    {"greedy-bytes", Placement::greedy_bytes},
@@ -73,25 +68,24 @@ void describe(Fields& fields, Servers& servers) {
     int location = 0;
     fields.choice_or_section(
         {"location",
-         "Location of the servers: on their own nodes (`dedicated`), or on nodes that also have ranks (`colocated`), "
-         "spread over them unless a mapping says otherwise."},
+         "Location of the servers: on their own nodes (`dedicated`), or spread over nodes that also have ranks "
+         "(`colocated`; a mapping chooses their placement)."},
         location, {"dedicated", "colocated"}, [&](Fields& inner) {
-            inner.one_of(
-                {"colocated",
-                 "Placement of servers that share nodes with ranks: spread over these nodes (`spread`), or server i on "
-                 "the node of rank i (`packed`; with local_reduction, on the i-th node that has ranks, in turn).",
-                 true},
-                servers.location, {{"spread", ServerLocation::spread}, {"packed", ServerLocation::packed}});
+            inner.one_of({"colocated",
+                          "Placement of servers on ranks' nodes: `spread` over them, or `packed` (server i on rank i's "
+                          "node; with `local_reduction`, on the i-th node that has ranks).",
+                          true},
+                         servers.location, {{"spread", ServerLocation::spread}, {"packed", ServerLocation::packed}});
         });
     if (location == 1) servers.location = ServerLocation::spread;
     fields.one_of({"pull",
-                   "Start of the replies: servers send results back when every server has completed all of its "
-                   "reductions (`together`), or each result as soon as it is complete (`each`)."},
+                   "Start of the replies: when all servers have completed all of their reductions (`together`), or "
+                   "each result as soon as it is complete (`each`)."},
                   servers.pull, {{"together", PullStart::together}, {"each", PullStart::each}});
-    fields.flag({"local_reduction",
-                 "Reduction within a node: ranks on one node add up their gradients on the first of them, and only "
-                 "this rank pushes and pulls."},
-                servers.local_reduction);
+    fields.flag(
+        {"local_reduction",
+         "Reduction within a node: its ranks add up their gradients on the first one, which alone pushes and pulls."},
+        servers.local_reduction);
 }
 
 /// A larger coefficient of variation is no longer jitter, and usually a forgotten '%'.
@@ -128,9 +122,8 @@ void describe_noise(Fields& training, Noise& noise) {
     bool percent = false, mapping = false;
     training.percent_or_section(
         {"jitter",
-         "Variation of each rank's computation time: a lognormal factor of mean 1 and this coefficient of variation, "
-         "drawn anew in every iteration (see --seed): `5 %`; or variations of several kinds: "
-         "`{ranks: 5 %, nodes: 2 %, messages: 30 %}`."},
+         "Variation of each rank's computation time, lognormal, drawn anew in every iteration (see --seed): `5 %`; or "
+         "of several kinds: `{ranks: 5 %, nodes: 2 %, messages: 30 %}`."},
         noise.jitter, percent, 0, 100 * most_jitter, "none", [&](Fields& inner) {
             mapping = true;
             describe_jitter(inner, noise);
@@ -145,10 +138,8 @@ void describe_noise(Fields& training, Noise& noise) {
 
 void describe_compute(Fields& fields, ComputeKind& kind) {
     fields.one_of({"compute",
-                   "Compute model: the roofline, scaled to a measured throughput (`calibrated`; without one the same "
-                   "as `tables`, or else `roofline`); the roofline alone (`roofline`); the kernels with im2col "
-                   "(`im2col`); the device's `efficiency`; its `layer_times` (`measured`); or the measured rates of "
-                   "its `kernels` (`tables`)."},
+                   "Compute model: `calibrated` (roofline scaled to a measured throughput), `roofline`, `im2col`, "
+                   "`efficiency`, `measured` (`layer_times`), or `tables` (measured kernel rates)."},
                   kind,
                   {{"calibrated", ComputeKind::calibrated},
                    {"roofline", ComputeKind::roofline},
@@ -167,68 +158,55 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.integer({"batch", "Samples per iteration of all ranks together; replaces `batch_per_rank`."}, open.batch, 1,
                    1 << 30);
     fields.integer({"iterations",
-                    "Number of iterations. The last one is measured (with `jitter`, all but the first), and one more "
-                    "is replayed after it. With 1, only this iteration is replayed, from an idle cluster."},
+                    "Number of iterations. The last one is measured (with `jitter`, all but the first) and one more "
+                    "follows it; with 1, only this one is replayed, from an idle cluster."},
                    plan.iterations, 1, 10'000);
-    fields.section(
-        {"run", "Length of the whole training, from which results have its number of iterations, time and cost."},
-        [&](Fields& inner) { describe(inner, plan.run); });
+    fields.section({"run", "Length of the whole training, for its number of iterations, time and cost."},
+                   [&](Fields& inner) { describe(inner, plan.run); });
     describe_parallelism(fields, plan.ranks, plan.parallelism, open);
-    fields.one_of(
-        {"recomputation",
-         "Activations that are computed again before the backward pass, in place of being kept: none "
-         "(`none`), attention's scores and softmax (`selective`), of a transformer's layers every second product with "
-         "weights and all that is between products (`operators`, torchtitan's `selective_ac_option: op`), or the whole "
-         "forward pass of each layer of a transformer, in other models of √n layers together (`full`). `parallelism: "
-         "auto` chooses, but not `operators`, if it is not written."},
-        plan.recomputation,
-        {{"none", Recomputation::none},
-         {"selective", Recomputation::selective},
-         {"operators", Recomputation::operators},
-         {"full", Recomputation::full}});
+    fields.one_of({"recomputation",
+                   "Activation recomputation: `none`, `selective` (attention's scores and softmax), `operators` "
+                   "(torchtitan's selective `op`), or `full` (each transformer layer; elsewhere √n layers)."},
+                  plan.recomputation,
+                  {{"none", Recomputation::none},
+                   {"selective", Recomputation::selective},
+                   {"operators", Recomputation::operators},
+                   {"full", Recomputation::full}});
     describe(fields, plan.saved);
     open.recomputation = open.everything && !fields.given("recomputation");
     fields.one_of({"optimizer",
-                   "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "
-                   "or two moments (`adam`). With `none` there is no step, and no master copy of the weights."},
+                   "Optimizer state per parameter: nothing (`sgd`), one value (`momentum`) or two (`adam`). `none`: no "
+                   "optimizer step and no master weights."},
                   plan.optimizer,
                   {{"none", Optimizer::none},
                    {"sgd", Optimizer::sgd},
                    {"momentum", Optimizer::momentum},
                    {"adam", Optimizer::adam}});
-    fields.flag({"clipping",
-                 "Clipping of the gradients to a norm before the optimizer's step, which takes time with the compute "
-                 "model `tables`."},
-                plan.clipping);
-    fields.one_of(
-        {"offload",
-         "State in the host's memory, where the optimizer's step then runs: none (`none`), the optimizer's "
-         "state with master weights (`optimizer`: Megatron-Core's `--optimizer-cpu-offload`), or gradients as "
-         "well, which leave the device during the backward pass (`gradients`: ZeRO-Offload)."},
-        plan.offload, {{"none", Offload::none}, {"optimizer", Offload::optimizer}, {"gradients", Offload::gradients}});
+    fields.flag(
+        {"clipping", "Gradient clipping to a norm before the optimizer's step; takes time with `compute: tables`."},
+        plan.clipping);
+    fields.one_of({"offload",
+                   "Offload of state to host memory, where the optimizer then runs: `none`, `optimizer` (its state and "
+                   "master weights: Megatron-Core), or also gradients (`gradients`: ZeRO-Offload)."},
+                  plan.offload,
+                  {{"none", Offload::none}, {"optimizer", Offload::optimizer}, {"gradients", Offload::gradients}});
     describe(fields, plan.precision);
     describe_compute(fields, plan.compute);
     fields.one_of({"accumulation",
-                   "Addition of the gradients of several micro-batches: a kernel of its own for each weight, as in "
-                   "PyTorch (`separate`), or a part of the product that computes them (`fused`), as with Megatron-LM's "
-                   "`gradient_accumulation_fusion`. It has no effect with other compute models than `tables`."},
+                   "Accumulation of micro-batch gradients with `compute: tables`: one kernel per weight (`separate`: "
+                   "PyTorch), or in the weight-gradient GEMM (`fused`: Megatron-LM)."},
                   plan.accumulation, {{"separate", Accumulation::separate}, {"fused", Accumulation::fused}});
     fields.one_of({"launches",
-                   "Launches of kernels: one by one by the host, as in eager PyTorch (`eager`), so that a layer's pass "
-                   "takes at least the device's `kernels.host_launch` for each kernel; the same, but the host waits "
-                   "for each kernel, whose time adds to that (`blocking`: `CUDA_LAUNCH_BLOCKING=1`); or captured and "
-                   "launched together, as CUDA graphs (`graph`). It has no effect with other compute models than "
-                   "`tables`."},
+                   "Kernel launches with `compute: tables`: one by one (`eager`: at least `kernels.host_launch` per "
+                   "kernel), with the host waiting (`blocking`), or as CUDA graphs (`graph`)."},
                   plan.launches,
                   {{"eager", Launches::eager}, {"blocking", Launches::blocking}, {"graph", Launches::graph}});
     fields.one_of({"elementwise",
-                   "Element-wise operations between products (activations, rotations, dropout, gradients of parts): "
-                   "joined into few kernels, as in Megatron-Core and compiled PyTorch (`fused`), or a kernel for each "
-                   "operation, as in eager PyTorch (`separate`). It has no effect with other compute models than "
-                   "`tables`."},
+                   "Element-wise operations with `compute: tables`: joined into few kernels (`fused`: Megatron-Core, "
+                   "compiled PyTorch), or one kernel each (`separate`: eager PyTorch)."},
                   plan.elementwise, {{"fused", Elementwise::fused}, {"separate", Elementwise::separate}});
     fields.text({"attention_kernel",
-                 "Kernel of fused attention that the framework calls, by its name in the device's file "
+                 "Fused attention kernel that the framework calls, by its name in the device's file "
                  "`kernels.attention`: `flash-attention-2`. Default: the device's `kernels.attention_kernel`."},
                 plan.attention_kernel);
     describe_noise(fields, plan.noise);
@@ -245,9 +223,8 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
     describe_selection(fields, plan.selection);
     describe_channels(fields, plan.channels);
     fields.one_of({"overlap",
-                   "Overlap of exchanges with computation: exchanges start after the whole backward pass (`none`), or "
-                   "each when its gradients are ready (`wait-free`); with `across-iterations`, in addition, a layer's "
-                   "next forward pass waits only for its own exchange."},
+                   "Overlap of gradient exchange with computation: `none`, with the backward pass (`wait-free`), or "
+                   "also with the next forward pass (`across-iterations`)."},
                   plan.overlap,
                   {{"none", Overlap::none},
                    {"wait-free", Overlap::wait_free},
@@ -274,9 +251,8 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
          "Maximum size of the pieces in which buckets are exchanged, as in ByteScheduler and BytePS: `4 MiB`."},
         plan.partition_bytes, Dimension::bytes, {.word = "none", .least = 1});
     fields.one_of({"schedule",
-                   "Order in which ready buckets are exchanged: by release (`fifo`), by the layer that the next "
-                   "forward pass needs first (`priority`: P3, ByteScheduler), or random (`random`: TensorFlow's "
-                   "parameter server; see --seed)."},
+                   "Order of ready buckets: by release (`fifo`), first layers first (`priority`: P3, ByteScheduler), "
+                   "or `random` (TensorFlow's parameter server; see --seed)."},
                   plan.schedule,
                   {{"fifo", Schedule::fifo}, {"priority", Schedule::priority}, {"random", Schedule::random}});
     fields.section({"servers", "Parameter servers; other exchanges use none."},

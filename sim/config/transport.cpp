@@ -34,37 +34,34 @@ void describe(Fields& fields, MessageTerms& terms) {
                     Dimension::seconds, times);
     double everywhere = unlimited;
     std::vector<BandwidthPoint> points;
-    fields.quantity_or_each(
-        {"bandwidth",
-         "Maximum bandwidth of one connection: `2 GBps`; or by message size, with times that are linear between the "
-         "sizes, and a constant bandwidth outside them: `[{size: 4 KiB, bandwidth: 500 MBps}, {size: 1 MiB, bandwidth: "
-         "2 GBps}]`."},
-        everywhere, Dimension::bandwidth, bandwidths_or_unlimited, [&](Fields& inner) {
-            BandwidthPoint point;
-            inner.quantity({"size", "Size of the message: `4 KiB`.", true}, point.bytes, Dimension::bytes,
-                           {.least = 1, .most = 1e15});
-            inner.quantity({"bandwidth", "Bandwidth at that size: `1 GBps`.", true}, point.bandwidth_Bps,
-                           Dimension::bandwidth, {.least = 1, .most = 1e18});
-            if (!inner.sound()) return;
-            if (!points.empty()) check_against(inner, points.back(), point);
-            points.push_back(point);
-        });
+    fields.quantity_or_each({"bandwidth",
+                             "Maximum bandwidth of one connection: `2 GBps`; or by message size: `[{size: 4 KiB, "
+                             "bandwidth: 500 MBps}, {size: 1 MiB, bandwidth: 2 GBps}]`."},
+                            everywhere, Dimension::bandwidth, bandwidths_or_unlimited, [&](Fields& inner) {
+                                BandwidthPoint point;
+                                inner.quantity({"size", "Size of the message: `4 KiB`.", true}, point.bytes,
+                                               Dimension::bytes, {.least = 1, .most = 1e15});
+                                inner.quantity({"bandwidth", "Bandwidth at that size: `1 GBps`.", true},
+                                               point.bandwidth_Bps, Dimension::bandwidth, {.least = 1, .most = 1e18});
+                                if (!inner.sound()) return;
+                                if (!points.empty()) check_against(inner, points.back(), point);
+                                points.push_back(point);
+                            });
     if (everywhere != unlimited) points = {{1, everywhere}};
     if (fields.given("bandwidth")) terms.bandwidth = points;
     double eager_bytes = unlimited;
-    fields.quantity(
-        {"eager",
-         "Maximum size of a message that leaves without waiting for its receiver (MPI's eager protocol): `64 KiB`. A "
-         "larger one waits for it and for a handshake of two latencies (rendezvous). Default: messages of any size "
-         "start when both sides are ready, without a handshake."},
-        eager_bytes, Dimension::bytes, {.zero = true, .word = "unlimited", .word_value = unlimited, .most = 1e15});
+    fields.quantity({"eager",
+                     "Maximum size of an eager message (MPI), which leaves without its receiver: `64 KiB`; larger ones "
+                     "wait for a handshake (rendezvous). Default: both sides wait, without handshake."},
+                    eager_bytes, Dimension::bytes,
+                    {.zero = true, .word = "unlimited", .word_value = unlimited, .most = 1e15});
     if (fields.given("eager")) terms.eager_bytes = eager_bytes;
 }
 
 void describe(Fields& fields, Staging& staging) {
     fields.one_of({"each",
-                   "Unit of a copy: every message, before it is sent and after it has arrived (`message`); or the "
-                   "whole buffer of a collective, before its first step and after its last (`collective`).",
+                   "Unit of a copy: every message (`message`), or the whole buffer of a collective before its first "
+                   "step and after its last (`collective`).",
                    true},
                   staging.unit, {{"message", Staging::Unit::message}, {"collective", Staging::Unit::collective}});
     double rate_Bps = unlimited;
@@ -94,16 +91,16 @@ void describe(Fields& fields, Transport& transport) {
     fields.text({"name", "Name shown in messages."}, transport.name);
     describe(fields, transport.between);
     transport.inside = transport.between;
-    fields.section({"inside_node",
-                    "The same keys for messages within a node; a key that is left out here costs nothing. Default: "
-                    "they cost the same as other messages."},
-                   [&](Fields& inner) {
-                       transport.inside = {};
-                       describe(inner, transport.inside);
-                   });
+    fields.section(
+        {"inside_node",
+         "Costs of messages within a node, with the same keys, each `none` unless written. Default: as between nodes."},
+        [&](Fields& inner) {
+            transport.inside = {};
+            describe(inner, transport.inside);
+        });
     fields.quantity({"host_bandwidth",
-                     "Maximum bandwidth at which a node sends to other nodes, and at which it receives, over all its "
-                     "connections: `20 Gbps`. It is the link `node-3/transport-out` (or `-in`)."},
+                     "Maximum bandwidth of a node to other nodes, in each direction, over all its connections: `20 "
+                     "Gbps`. Its links are `node-3/transport-out` and `-in`."},
                     transport.host_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.section(
         {"staging", "Copies between the device and the buffers from which messages are sent."},
@@ -117,11 +114,10 @@ void describe(Fields& fields, Transport& transport) {
         [&](Fields& inner) { describe(inner, transport.reduction); });
     fields.quantity({"launch", "Launch time of each collective on every rank, before its first step."},
                     transport.launch_s, Dimension::seconds, times);
-    fields.integer_or_word(
-        {"channels",
-         "Number of channels of a collective, unless `channels` of the training says otherwise: NCCL "
-         "has one for each port of a node and each path between its devices (`auto`), MPI has 1."},
-        transport.channels, most_channels, "auto");
+    fields.integer_or_word({"channels",
+                            "Number of channels of a collective, unless the training says otherwise: NCCL has one per "
+                            "port and path (`auto`), MPI has 1."},
+                           transport.channels, most_channels, "auto");
     fields.integer({"window", "Maximum number of messages of one step that a rank has in flight. Default: no limit."},
                    transport.window, 1, 1 << 24);
     std::int64_t taken = 0;
@@ -129,9 +125,8 @@ void describe(Fields& fields, Transport& transport) {
                  &point_to_point = transport.exchange_multiprocessors.of[1];
     fields.integer_or_section(
         {"exchange_multiprocessors",
-         "Number of the device's `multiprocessors` that an exchange in flight takes from computation, waiting "
-         "included: channels times thread blocks of each, `2`; or by kind of exchange: `{collective: 16, "
-         "point-to-point: 2}`. Computation then runs at the remaining part of its speed."},
+         "Number of `multiprocessors` that a communication in flight takes from computation (channels × thread "
+         "blocks): `2`; or by kind: `{collective: 16, point-to-point: 2}`."},
         taken, 0, 1 << 20, [&](Fields& inner) {
             inner.integer({"collective", "Multiprocessors of a collective, as for `speed_beside_exchange`."},
                           collective, 0, 1 << 20);

@@ -50,13 +50,13 @@ void describe(Fields& fields, Model& model) {
                       fmt::format("the maximum is {} B", largest_element_bytes));
 
     fields.one_of({"attention",
-                   "Scores of attention layers: `flash` keeps them on the chip and computes them once more in the "
-                   "backward pass; `stored` writes them to memory, where the backward pass finds them."},
+                   "Attention scores: kept on the chip and recomputed in the backward pass (`flash`), or written to "
+                   "memory (`stored`)."},
                   defaults.scores, {{"flash", Scores::flash}, {"stored", Scores::stored}});
 
     fields.flag({"causal",
-                 "True if tokens look only at those before them, as in GPT and Llama: attention with `flash` then "
-                 "computes about half of the scores. FLOP of the model count all of them."},
+                 "Causal attention (GPT, Llama): tokens attend only to earlier ones, and `flash` computes about half "
+                 "of the scores. The model's FLOP count all of them."},
                 defaults.causal);
 
     std::set<std::string> names;

@@ -9,10 +9,8 @@
 
 #include "sim/base/diagnostics.hpp"
 
-/// YAML documents in which every value has the place where it was written.
-///
-/// A strict subset of YAML on top of yaml-cpp: one document per file, keys are plain words and unique, no anchors and
-/// no aliases. Nesting and a file's size are bounded. Only this folder uses yaml-cpp (yaml.cpp).
+/// YAML documents in which every value has the place where it was written: a strict subset of YAML on top of yaml-cpp,
+/// without anchors and aliases, and with bounded nesting and size. Only this folder uses yaml-cpp (yaml.cpp).
 namespace syncline::config {
 
 struct Source;
@@ -74,10 +72,9 @@ public:
     Node load_argument(const std::string& path);
 
     /// Replaces `node`, a scalar that names a file, by the content of that file (which may again be the name of a
-    /// file). A file is read once, however often it is named. The path is relative to the directory of the text that
-    /// names it; the name may be a preset's, of one of `kinds` (find_file() in presets.hpp, which takes `words`, too).
-    /// A node that is not a scalar stays unchanged. Throws ConfigError, at the reference if the file cannot be read or
-    /// refers back to itself, else at a place in the file.
+    /// file), read once. The path is relative to the directory of the text that names it; the name may be a preset's,
+    /// of one of `kinds` (find_file() in presets.hpp, which takes `words`, too). Throws ConfigError, at the reference
+    /// if the file cannot be read or refers back to itself, else at a place in the file.
     void expand(Node& node, const std::vector<std::string>& kinds = {}, const std::vector<std::string>& words = {});
 
     /// Parses `text` as YAML, except its first `skip` bytes; `name` is shown in errors. Returns a null if there are

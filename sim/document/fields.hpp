@@ -11,11 +11,9 @@
 
 #include "sim/base/units.hpp"
 
-/// The field table: each key of our files is declared once, with its name, type, range and meaning.
-///
-/// A struct's table is one function that visits its fields through this interface. It serves two purposes: the reader
-/// fills the struct from a document and reports all errors (reader.hpp), and the JSON Schema is generated for editors
-/// (schema.hpp). A default is the value that the struct's member holds before it is visited.
+/// The field table: each key of our files is declared once, with its name, type, range and meaning, in one function
+/// that visits the fields of a struct. The reader fills the struct from a document and reports all errors (reader.hpp);
+/// the JSON Schema is generated (schema.hpp). A default is the value that the member holds before it is visited.
 namespace syncline::config {
 
 struct Key {

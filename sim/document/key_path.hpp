@@ -5,10 +5,8 @@
 #include <string_view>
 #include <vector>
 
-/// Key paths as users write them: `training.ranks` leads through a document's mappings, part by part.
-///
-/// A part that contains a dot, an '=' or a quote is written in double quotes, with quotes doubled:
-/// `calibration."gpt-3.6b".throughput`. All code that splits or builds a path uses these functions.
+/// Key paths as users write them: `training.ranks`. A part that contains a dot, an '=' or a quote is written in double
+/// quotes, with quotes doubled: `calibration."gpt-3.6b".throughput`. All code uses these functions.
 namespace syncline::config {
 
 struct PathPart {

@@ -5,10 +5,8 @@
 
 #include "sim/document/document.hpp"
 
-/// Overrides: changes of one document by another. They are used by variants of a scenario and by `--set`.
-///
-/// A mapping changes key by key, everything else replaces the previous value; a null (`~`) removes the key, which
-/// restores its default. A key may be a path (key_path.hpp): `training.ranks: 8` is the same as `training: {ranks: 8}`.
+/// Overrides: changes of one document by another, by variants and `--set`. A mapping changes key by key, everything
+/// else replaces the previous value; a null (`~`) removes the key. A key may be a path (key_path.hpp).
 namespace syncline::config {
 
 void merge(Node& base, const Node& changes);

@@ -5,9 +5,8 @@
 #include <string_view>
 #include <vector>
 
-/// A geometric range of sizes, as in benchmarks: `4B..512MiB` is 4 B, 8 B, 16 B, … up to 512 MiB; `4B..1MB*4` uses
-/// another factor. The end is included only if a step reaches it. Sizes are rounded down to whole bytes, and duplicates
-/// are dropped.
+/// A geometric range of sizes: `4B..512MiB` is 4 B, 8 B, … up to 512 MiB, if a step reaches it; `4B..1MB*4` uses
+/// another factor. Sizes are rounded down to whole bytes, and duplicates are dropped.
 namespace syncline::config {
 
 /// The result of reading a range: sizes, or an error with a hint.

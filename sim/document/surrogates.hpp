@@ -3,9 +3,8 @@
 #include <string>
 #include <string_view>
 
-/// Characters beyond U+FFFF as JSON writes them: two escapes, the halves of a surrogate pair, as in "\ud83d\ude00" (RFC
-/// 8259, section 7). JSON is YAML, but yaml-cpp refuses the halves, so it sees other characters in place of a pair, and
-/// these are replaced in the values that it returns.
+/// Characters beyond U+FFFF as JSON writes them, a surrogate pair of escapes as in "\ud83d\ude00" (RFC 8259, section
+/// 7), which yaml-cpp refuses: it sees other characters, which are replaced in the values that it returns.
 namespace syncline::config {
 
 /// Returns `text` without pairs, and as long, so that places in it stay the same. `text` must not contain control

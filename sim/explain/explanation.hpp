@@ -9,11 +9,9 @@
 #include "sim/replay/trace.hpp"
 #include "sim/workload/compute_model.hpp"
 
-/// Explanation of an iteration time as plain values: explain() computes them, writers show them.
-///
-/// All times are in seconds. The window is the measured iteration of the rank that finishes last; if exchanges repeat
-/// only after several iterations, it spans all of these, and times are totals over them. Times within the window are
-/// relative to its start.
+/// Explanation of an iteration time as plain values, in seconds. The window is the measured iteration of the rank that
+/// finishes last; if exchanges repeat only after several iterations, it spans all of these, and times are totals. Times
+/// within the window are relative to its start.
 namespace syncline {
 
 /// Time breakdown of a rank's own iteration, from one update to the next; the parts add up to its length, which is

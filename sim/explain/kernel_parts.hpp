@@ -5,12 +5,9 @@
 #include "sim/explain/explanation.hpp"
 #include "sim/lowering/lowered.hpp"
 
-/// What a rank's device computes in the window, kernel by kernel: the sum from below of its computation time.
-///
-/// The kernels are those of the compute model (kernels.hpp), each pass of each of its layers once per micro-batch.
-/// Beside them stand what is no kernel of a pass: waits for launches, what is computed again, the addition of
-/// micro-batches' gradients, and the optimizer's step. What these do not explain of `compute_s` is one more row:
-/// products in chunks, jitter, stragglers.
+/// What a rank's device computes in the window: the kernels of the compute model (kernels.hpp), each pass of each of
+/// its layers once per micro-batch, and waits for launches, what is computed again, the addition of gradients, and the
+/// optimizer's step. What these do not explain of `compute_s` is one more row: products in chunks, jitter, stragglers.
 namespace syncline {
 
 /// Returns the rows for one rank, the longest first; none if the compute model has no kernels. `compute_s` is its

@@ -7,13 +7,11 @@
 #include "sim/explain/names.hpp"
 #include "sim/explain/recorded.hpp"
 
-/// Time breakdown of ranks in the window, by rank, layer and exchange.
-///
-/// Each instant counts for the first activity of this list that the rank is engaged in: computation; communication (a
-/// message to or from the rank flows or is in its latency, or the rank pays an overhead); reduction; copy; waiting, for
-/// other members of an exchange or for a task that the next computation depends on (see Breakdown); idle. If only tasks
-/// are recorded, an exchange counts as waiting until its last member has entered it, then as communication. Parameter
-/// servers on hosts of their own are not included.
+/// Time breakdown of ranks in the window, by rank, layer and exchange. Each instant counts for the first of these
+/// activities: computation; communication (a message to or from the rank flows or is in its latency, or the rank pays
+/// an overhead); reduction; copy; waiting, for members of an exchange or a task that the next computation depends on
+/// (see Breakdown); idle. If only tasks are recorded, an exchange counts as waiting until its last member has entered
+/// it, then as communication. Parameter servers on hosts of their own are not included.
 namespace syncline {
 
 /// Returns the breakdown by rank.

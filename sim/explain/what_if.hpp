@@ -5,10 +5,8 @@
 
 #include "sim/explain/explanation.hpp"
 
-/// What-if analysis: the same training simulated again with one resource changed.
-///
-/// A change is "RESOURCE xFACTOR": the factor multiplies bandwidths, speeds and the batch, and also the times of
-/// `latency` and `transport`, which x0.5 halves. Resources:
+/// What-if analysis: the same training simulated again with one resource changed, "RESOURCE xFACTOR": the factor
+/// multiplies bandwidths, speeds and the batch, and also the times of `latency` and `transport`. Resources:
 ///   device      peak FLOP/s; measured layer times scale with it
 ///   memory      bandwidth of the devices' memory
 ///   link:nic    bandwidth between a node and the fabric: its ports, and the cables of the fabric's lowest level

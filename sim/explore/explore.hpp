@@ -7,9 +7,8 @@
 #include "sim/explore/exploration.hpp"
 #include "sim/explore/measurement.hpp"
 
-/// Finds the best plans of a study. All plans are simulated if the budget allows, else a search (search.hpp) chooses,
-/// and reports what it left out. Repetitions of a point are one plan: its figures are their means, and each repetition
-/// must satisfy the constraints.
+/// Finds the best plans of a study: all are simulated if the budget allows, else a search chooses (search.hpp).
+/// Repetitions of a point are one plan: its figures are their means, and each must satisfy the constraints.
 namespace syncline::batch {
 
 struct ExploreOptions {

@@ -6,8 +6,7 @@
 #include <vector>
 
 /// Successive halving (K. Jamieson, A. Talwalkar, AISTATS 2016) with a limited number of simulations: rungs of
-/// increasingly expensive settings, each with the better half of the points of the previous one. The last rung has the
-/// setting that was asked for.
+/// increasingly expensive settings, up to the one asked for, each with the better half of the previous one's points.
 namespace syncline::batch {
 
 /// Returns the number of points of each rung, cheapest first: about half of those of the previous one, in total at most

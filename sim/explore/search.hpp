@@ -7,12 +7,10 @@
 #include "sim/explore/exploration.hpp"
 #include "sim/explore/measurement.hpp"
 
-/// A search for the best plans of a study that has too many plans to simulate all.
-///
-/// It uses successive halving: see halving.hpp. The cheaper settings are the study's `question.cheaper`; the default
-/// for trainings is one iteration from an idle start. First, plans are ranked by closed form, which costs nothing, if
-/// every plan has one that gives the objective; else they are drawn at random. Points at a cheaper setting are in the
-/// store as another study, "NAME (SETTING)".
+/// A search for the best plans of a study that has too many plans to simulate all, by successive halving (halving.hpp).
+/// The cheaper settings are the study's `question.cheaper`, by default one iteration from an idle start. Plans are
+/// first ranked by closed form if all have one, else drawn at random. Points at a cheaper setting are in the store as
+/// another study, "NAME (SETTING)".
 namespace syncline::batch {
 
 struct Search {

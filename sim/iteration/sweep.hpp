@@ -9,13 +9,9 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// A single exchange, or the same at several sizes, without computation.
-///
-/// Sizes run one after the other, separated by barriers that cost nothing: no rank starts a size before all have
-/// finished the previous one, so each takes the time that it would take alone.
-///
-/// If peers change from round to round, an iteration of the graph is a round: `rounds` iterations are a whole period,
-/// with the same barriers between them, so that their mean is that of the rounds in isolation.
+/// A single exchange, or the same at several sizes, without computation. Sizes run one after the other, separated by
+/// barriers that cost nothing. If peers change from round to round, an iteration of the graph is a round: `rounds`
+/// iterations are a whole period, with the same barriers between them.
 namespace syncline {
 
 struct Sweep {

@@ -4,14 +4,12 @@
 
 #include "sim/iteration/exchange.hpp"
 
-/// Ranks that act towards parameter servers as one: each rank by itself, or with local reduction the ranks of a node.
-///
-/// A team of k ranks adds up its gradients on its first rank, to which all others send theirs concurrently, and the
-/// first sends the result to all others concurrently. For S bytes that takes α + (k-1)·S·(β + γ), then α + (k-1)·S·β,
-/// with the β of the narrowest link on the path into the first rank's device, or out of it; 2(k-1)·S bytes stay inside
-/// the node. This follows BytePS (Y. Jiang et al., OSDI 2020), whose first rank is the node's CPU, and TensorFlow's
-/// parameter_server variables (tf_cnn_benchmarks/variable_mgr.py). Left out: trees and rings inside a node, which NCCL
-/// would use.
+/// Ranks that act towards parameter servers as one: each rank by itself, or with local reduction the ranks of a node. A
+/// team of k ranks adds up its gradients on its first rank and gets the result from it, concurrently: for S bytes α +
+/// (k-1)·S·(β + γ), then α + (k-1)·S·β, with the β of the narrowest link into the first rank's device, or out of it;
+/// 2(k-1)·S bytes stay inside the node. BytePS (Y. Jiang et al., OSDI 2020), whose first rank is the node's CPU, and
+/// TensorFlow's parameter_server variables (tf_cnn_benchmarks/variable_mgr.py). Left out: trees and rings inside a
+/// node, which NCCL would use.
 namespace syncline {
 
 class Teams {

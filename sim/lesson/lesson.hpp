@@ -4,12 +4,9 @@
 #include <string>
 #include <vector>
 
-/// Lessons: each has a question, a prediction to make with pencil and paper, a scenario to run, the answer, and
-/// exercises.
-///
-/// A lesson consists of two files with the same name, `NN-name.md` and `NN-name.yaml`: the handout in Markdown, and the
-/// scenario, whose expectations (`expect`) check the handout's answer. The handout begins with a heading `# …`, its
-/// title, and has the sections `## …` of section_names, in that order.
+/// Lessons: two files with the same name, `NN-name.md`, the handout, and `NN-name.yaml`, the scenario, whose
+/// expectations (`expect`) check the handout's answer. The handout begins with a heading `# …`, its title, and has the
+/// sections `## …` of section_names, in that order.
 namespace syncline::lesson {
 
 struct Section {

@@ -197,22 +197,17 @@ Software software_of(const Model& model, const Plan& plan);
 ///
 /// A layer of which rows > 1 ranks have a part each, with b samples in a micro-batch, has these exchanges (A. Castelló
 /// et al., A. Gholami et al.). Split::outputs: forward an allgather of b·activations, backward an all-reduce of
-/// b·inputs, except for the first layer. Split::inside: both are all-reduces, see Split. Cells of an image: before a
-/// convolution with a kernel larger than 1×1, ranks send ⌊kh/2⌋ rows of their inputs to their neighbours, up and down,
-/// then ⌊kw/2⌋ columns left and right, extended by the rows that they have received, which include the corners. The
-/// same happens with the gradients of their outputs before the backward pass.
+/// b·inputs, except for the first layer. Split::inside: both are all-reduces. Cells of an image: before a convolution
+/// with a kernel larger than 1×1, ranks send ⌊kh/2⌋ rows of their inputs up and down, then ⌊kw/2⌋ columns left and
+/// right, with the rows that they have received; likewise the gradients of their outputs before the backward pass.
+/// Sequence parallelism: a layer gathers its inputs, again for the gradients of its weights, and reduces and scatters
+/// its partial sums; likewise the gradients of outputs and inputs (V. Korthikanti et al., 2023); all layers have the
+/// same layout.
 ///
-/// With sequence parallelism each row holds 1/rows of the activations between layers: a layer gathers its inputs, and
-/// again for the gradients of its weights, and reduces and scatters its partial sums; it gathers the gradients of its
-/// outputs, and reduces and scatters the gradients of its inputs (V. Korthikanti et al., 2023). All layers then have
-/// the same layout.
-///
-/// Contributions to an allgather are counted as equal, even if the last row has fewer parts than the others: the
-/// largest determines the time, and the byte count is then slightly too high.
-///
-/// If consecutive layers have different layouts, activations move between ranks: an allgather if more rows need more of
-/// the samples (the sums of their gradients return by a reduce-scatter, in place of the all-reduce), nothing if fewer
-/// rows do (and an allgather in the backward pass), an all-to-all between cells and columns.
+/// Contributions to an allgather are counted as equal, even if the last row has fewer parts. Between layers with
+/// different layouts activations move by an allgather if more rows need more of the samples (their gradients return by
+/// a reduce-scatter, in place of the all-reduce), not at all if fewer rows do (and by an allgather in the backward
+/// pass), by an all-to-all between cells and columns.
 Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan);
 
 }  // namespace syncline

@@ -17,20 +17,18 @@
 /// each.
 ///
 /// Between nodes there is a channel for each port that the members use, the fewest of any node. In channel c each
-/// node's chain of devices begins at a device on the c-th port, at which the channel enters the node, and leaves by the
-/// port of its last device; the next node has the chain in reverse, so that each message between nodes is between ports
-/// of the same number (with an odd number of nodes one message is not), which a rail-optimised fabric carries over one
-/// switch. Chains follow rings of devices inside the node: those that share no link where devices are connected in
-/// pairs (node_rings.hpp), otherwise the devices in order; ring c begins further on than ring c-1, so that a node's
-/// ports carry a channel each. A group inside one node has a channel for each of these rings.
+/// node's chain of devices begins at a device on the c-th port and leaves by the port of its last device; the next node
+/// has the chain in reverse, so that messages between nodes are between ports of the same number (with an odd number of
+/// nodes one is not). Chains follow rings of devices that share no link (node_rings.hpp), otherwise the devices in
+/// order; ring c begins further on than ring c-1. A group inside one node has a channel for each of these rings. Small
+/// buffers take as many channels as have 32 KiB each.
 ///
-/// Small buffers take fewer channels: as many as have 32 KiB each. Source: NVIDIA NCCL 2.28, src/graph/connect.cc
-/// (rings of channels, and their reversal on every second node), src/graph/search.cc (a channel for each port and for
-/// each path between devices), src/enqueue.cc (a channel has at least 512 threads of 64 B). Left out: more channels
-/// than paths, which only occupy more multiprocessors; channels of all-to-all and of transfers between stages, whose
-/// messages use their device's own port anyway; orders of their own for the groups of a stage: all take those of the
-/// first one, which listed and random placements may make wrong for the others; a ring of links for a single channel,
-/// which follows the order of the members.
+/// Source: NVIDIA NCCL 2.28, src/graph/connect.cc (rings of channels, and their reversal on every second node),
+/// src/graph/search.cc (a channel for each port and for each path between devices), src/enqueue.cc (a channel has at
+/// least 512 threads of 64 B). Left out: more channels than paths; channels of all-to-all and of transfers between
+/// stages; orders of their own for the groups of a stage: all take those of the first one, which listed and random
+/// placements may make wrong for the others; a ring of links for a single channel, which follows the order of the
+/// members.
 namespace syncline {
 
 /// Number of channels that a plan asks for: as many as libraries take (`automatic`), or a given number.

@@ -3,14 +3,12 @@
 #include <cstdint>
 #include <vector>
 
-/// Imbalance of experts: a router sends more tokens to some experts than to others.
-///
-/// The tokens of an expert, in units of an equal share, are lognormal with mean 1 and this coefficient of variation
-/// (lognormal_factor in pace.hpp), drawn once for each layer, and scaled such that together they are all tokens. A
-/// token goes to K different experts of E, so that an expert has at most E/K shares; what is above goes to the others
-/// in proportion. The distribution is our choice; W. Fedus et al., "Switch transformers", JMLR 2022, motivate it:
-/// routers are trained to be balanced, and are so only on average. Left out: loads that change from iteration to
-/// iteration, or differ between the ranks that send.
+/// Imbalance of experts. The tokens of an expert, in units of an equal share, are lognormal with mean 1 and this
+/// coefficient of variation (lognormal_factor in pace.hpp), drawn once for each layer, and scaled such that together
+/// they are all tokens. An expert has at most E/K shares, since a token goes to K different experts of E; what is above
+/// goes to the others in proportion. The distribution is our choice, motivated by W. Fedus et al., "Switch
+/// transformers", JMLR 2022. Left out: loads that change from iteration to iteration, or differ between the ranks that
+/// send.
 namespace syncline {
 
 /// Returns the loads of `experts` experts in layer number `layer`, which add up to `experts`.

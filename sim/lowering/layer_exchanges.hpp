@@ -16,10 +16,8 @@ inline std::int64_t up(std::int64_t number, std::int64_t parts) {
 /// Returns the size of `elements` elements in whole bytes. Throws ParallelismError if it is too large to be counted.
 std::uint64_t whole_bytes(double elements, double element_bytes);
 
-/// Plans the exchanges of layers, and between layers with different layouts: see arrange().
-///
-/// A layer with the same layout as the previous one finds its inputs where it needs them, whole on every row (or, with
-/// sequence parallelism, in parts that it gathers).
+/// Plans the exchanges of layers, and between layers with different layouts: see arrange(). A layer with the previous
+/// one's layout finds its inputs where it needs them (with sequence parallelism, in parts that it gathers).
 class ExchangePlanner {
 public:
     ExchangePlanner(const Model& model, const Plan& plan, std::vector<PlacedLayer>& layers)

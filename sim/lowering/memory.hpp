@@ -5,46 +5,38 @@
 
 #include "sim/lowering/lowered.hpp"
 
-/// Memory that a device needs, in bytes.
+/// Memory that a device needs, in bytes. Elements have the model's size, or those of Plan::precision.
 ///
-/// Elements have the model's size, or those of Plan::precision. weights: parameters · element size, 1/rows of them if
-/// they are split, 1/replicas with Sharding::parameters (plus the two largest units whole, as gathered: the one that
-/// computes and the next, see weight_gathering.hpp). gradients: the same number, 1/replicas with Sharding::gradients or
-/// parameters, unless gradients of several micro-batches are added up first (GradientSync); once more if
-/// Plan::compression keeps what is not exchanged. optimizer: the master copy of the weights, by default 4 bytes if a
-/// weight has fewer (P. Micikevicius et al., "Mixed precision training", ICLR 2018), and as much, or a weight's size if
-/// there is none, for each value that the optimizer keeps (momentum 1, adam 2); 1/replicas with any Sharding. With
-/// Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and (2 + 2 + 12)Ψ/N with Sharding::parameters among N, without the
-/// gathered units (S. Rajbhandari et al., "ZeRO", SC 2020, section 5); with Parallelism::shard_ranks N is the size of a
-/// group. activations: data that a layer keeps for its backward pass (see kept_bytes), for every micro-batch that the
-/// stage holds at the same time, given the order of its passes (see slots).
+/// - weights: parameters · element size, 1/rows of them if split, 1/replicas with Sharding::parameters (plus the two
+///   largest units whole, as gathered: see weight_gathering.hpp).
+/// - gradients: the same number, 1/replicas with Sharding::gradients or parameters, unless gradients of several
+///   micro-batches are added up first (GradientSync); once more if Plan::compression keeps what is not exchanged.
+/// - optimizer: the master copy of the weights, by default 4 bytes if a weight has fewer (P. Micikevicius et al.,
+///   "Mixed precision training", ICLR 2018), and as much, or a weight's size without one, for each value that the
+///   optimizer keeps; 1/replicas with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and (2 + 2 +
+///   12)Ψ/N with Sharding::parameters among N (Parallelism::shard_ranks), without the gathered units (S. Rajbhandari et
+///   al., "ZeRO", SC 2020, section 5).
+/// - activations: kept_bytes of every micro-batch that the stage holds at the same time (see slots). With
+///   Recomputation::full only the inputs of each segment, and during a backward pass what its largest segment keeps;
+///   with selective everything but the scores, and those of the layer with the most; with operators likewise
+///   (alternate.hpp). With torch.autocast also a copy of the weights in 2 bytes.
 ///
-/// With Recomputation::full only the inputs of each segment are kept, and during a backward pass also what the layers
-/// of its largest segment keep; with Recomputation::selective everything but the scores, and those of the layer with
-/// the most; with Recomputation::operators likewise (alternate.hpp).
-///
-/// Where experts are divided among ranks, a rank holds weights, gradients and optimizer state of its own experts,
-/// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.
-///
-/// Where gradients are not kept from one iteration to the next (Saved::gradients) and there is one micro-batch, they
-/// take the place of activations, and count as far as they are more. With torch.autocast a copy of the weights in 2
-/// bytes counts as activations.
-///
-/// While a language model's loss is computed, logits are there in several copies: see Saved. Gradients that are reduced
-/// as soon as they are computed are whole for one layer, or one unit with Sharding::parameters, the largest, beside the
-/// shards of previous micro-batches. With Precision::accumulation a buffer of as many elements is beside the gradients,
-/// and is sharded with them.
+/// A rank holds weights, gradients and optimizer state of its own experts, sharded among the ranks that have the same
+/// ones; activations are those of the rank with the most tokens. Without Saved::gradients and with one micro-batch,
+/// gradients take the place of activations, and count as far as they are more. Gradients that are reduced as soon as
+/// they are computed are whole for the largest layer, or unit, beside the shards of previous micro-batches.
+/// Precision::accumulation adds a buffer of as many elements as gradients, sharded with them. Logits of a language
+/// model: see Saved.
 ///
 /// With Offload the master copies and values of the optimizer are in the host's memory, which also has a copy of
 /// weights that have no master copy, and room for the gradients and weights that are copied: 16 bytes for each of Ψ
-/// parameters in 2 bytes with Adam. With Offload::gradients only the gradients of the largest layer are on the device,
-/// until they are copied; without sharding, that is (2 + 2)Ψ or 2Ψ (J. Ren et al., "ZeRO-Offload", USENIX ATC 2021,
-/// table 1).
+/// parameters in 2 bytes with Adam. With Offload::gradients only the gradients of the largest layer are on the device;
+/// without sharding, (2 + 2)Ψ or 2Ψ (J. Ren et al., "ZeRO-Offload", USENIX ATC 2021, table 1).
 ///
 /// Left out: gradients that wait for other copies to the host; work space of kernels, buffers of exchanges and of
-/// transfers between stages, the input batch that is copied during the computation, the framework, fragmentation; a
-/// copy of tied weights (Dense::tied) on another stage, or gathered for the layer that borrows them. A rank that leaves
-/// the update to servers is still counted with the optimizer's state.
+/// transfers between stages, the input batch, the framework, fragmentation; a copy of tied weights (Dense::tied) on
+/// another stage, or gathered for the layer that borrows them. A rank that leaves the update to servers is still
+/// counted with the optimizer's state.
 namespace syncline {
 
 struct Memory {

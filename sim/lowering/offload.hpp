@@ -5,27 +5,22 @@
 
 #include "sim/lowering/lowered.hpp"
 
-/// Offload: state of the training in the memory of the host in place of the device's, where the host updates it.
+/// Offload: state of the training in the memory of the host, where the host updates it.
 ///
 /// `optimizer`: the master weights and all values of the optimizer. After the exchange of gradients, and on the rank's
-/// shard with Sharding, gradients are copied to the host, the step runs in its memory, and the updated weights are
-/// copied back, one after the other, as by Megatron-Core with --optimizer-cpu-offload, whose
-/// --overlap-cpu-optimizer-d2h-h2d is off by default (megatron/core/optimizer/optimizer_config.py), and its
-/// hybrid_optimizer.py.
+/// shard with Sharding, gradients are copied to the host, the step runs there, and the updated weights are copied back,
+/// one after the other, as by Megatron-Core with --optimizer-cpu-offload (megatron/core/optimizer/optimizer_config.py,
+/// hybrid_optimizer.py; --overlap-cpu-optimizer-d2h-h2d is off by default).
 ///
 /// `gradients`: the gradients as well (J. Ren et al., "ZeRO-Offload", USENIX ATC 2021, sections 3.5 and 4.1). A
-/// bucket's are copied to the host as soon as they are reduced, and those of a layer without an exchange as soon as
-/// they are computed, while the backward pass goes on. Copies of a rank follow one another, in the order in which the
-/// backward pass gives the buckets. The step waits for all of them.
-///
-/// With M weights in 2 bytes and Adam, a device keeps 4M and 2M bytes in place of 16M (ZeRO-Offload, table 1).
+/// bucket's are copied as soon as they are reduced, or computed if there is no exchange, one after the other, while the
+/// backward pass goes on. The step waits for all of them. With M weights in 2 bytes and Adam, a device keeps 4M and 2M
+/// bytes in place of 16M (table 1).
 ///
 /// A copy has the device's link to the host, or an equal share of the host's memory for each rank of the node, if that
-/// is less. It waits for no other rank.
-///
-/// Left out: PCIe switches and processors' sockets that several devices share; a step in parts, whose copies overlap
-/// with those of others; a step that is delayed by one iteration (section 5.2 there); gradients or weights that are
-/// copied in a larger size than theirs; host memory that is not pinned, or that runs out.
+/// is less. Left out: PCIe switches and sockets that several devices share; a step in parts, whose copies overlap with
+/// those of others; a step that is delayed by one iteration (section 5.2 there); copies in a larger size than the
+/// original's; host memory that is not pinned, or that runs out.
 namespace syncline {
 
 /// Returns whether the cluster gives the bandwidths that offload needs.

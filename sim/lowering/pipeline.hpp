@@ -11,28 +11,22 @@
 /// each of p stages, an iteration takes m(f + b) + (p-1)(f + b)/v on every stage: the bubble is (p-1)/(v·m + p-1) of
 /// it, with v = 1 for gpipe and one_f_one_b (D. Narayanan et al., SC 2021).
 ///
-/// gpipe runs the backward passes in the order of the forward passes, like PyTorch's ScheduleGPipe. The order in the
-/// paper's figure, last micro-batch first, takes the same time, because all micro-batches are alike.
-///
-/// one_f_one_b and interleaved run some forward passes (the warm-up), then a forward and a backward pass in turn, and
-/// finally the remaining backward passes. The warm-up of stage s is p-1-s forward passes, and 2(p-1-s) + (v-1)p with v
-/// > 1 chunks, or all that there are: get_pp_rank_microbatches in megatron/core/pipeline_parallel/schedules.py of
-/// Megatron-LM. Interleaved stages run p micro-batches through their first chunk, the same ones through the second, up
-/// to the last, and then the next p; backward passes likewise, from the last chunk to the first. With one chunk that is
-/// one_f_one_b.
+/// gpipe runs the backward passes in the order of the forward passes, like PyTorch's ScheduleGPipe. one_f_one_b and
+/// interleaved run some forward passes (the warm-up), then a forward and a backward pass in turn, and finally the
+/// remaining backward passes. The warm-up of stage s is p-1-s forward passes, and 2(p-1-s) + (v-1)p with v > 1 chunks,
+/// or all that there are (Megatron-LM, get_pp_rank_microbatches in megatron/core/pipeline_parallel/schedules.py).
+/// Interleaved stages run p micro-batches through each of their chunks, and then the next p; backward passes likewise,
+/// from the last chunk to the first.
 ///
 /// zero_bubble_h1 runs the passes of one_f_one_b, but a backward pass computes only the gradients of inputs. On stage s
-/// the gradients of a micro-batch's weights follow those of the inputs of the s-th micro-batch after it, or come last.
-/// So every stage holds up to p micro-batches, as many as the first stage of one_f_one_b. If the three passes take f, b
-/// and w, with w ≤ f, an iteration takes m(f + b + w) + (p-1)(f + b - w) (P. Qi et al., ICLR 2024, table 2); if w is
-/// longer, the bubble is (p-1)·b. On a single stage there is no bubble, and nothing is apart.
-///
-/// With Recomputation::full the gradients of inputs include the forward pass, b = f + b', and what it computes again
-/// stays until the gradients of weights: stage s has it for s + 1 micro-batches, so that the last stage saves nothing.
+/// the gradients of a micro-batch's weights follow those of the inputs of the s-th micro-batch after it, or come last,
+/// so that every stage holds up to p micro-batches. If the three passes take f, b and w ≤ f, an iteration takes m(f + b
+/// + w) + (p-1)(f + b - w) (P. Qi et al., ICLR 2024, table 2); if w is longer, the bubble is (p-1)·b. With
+/// Recomputation::full b = f + b', and what it computes again stays until the gradients of weights:
+/// stage s has it for s + 1 micro-batches, so that the last stage saves nothing.
 ///
 /// Left out: groups of more than p micro-batches (microbatch_group_size_per_vp_stage), and numbers of micro-batches
-/// that are not a multiple of p; activations that only the gradients of inputs need, and which zero_bubble_h1 could
-/// free before the gradients of weights.
+/// that are not a multiple of p; activations that zero_bubble_h1 could free before the gradients of weights.
 namespace syncline {
 
 /// The gradients that a backward pass computes: all, those of the layers' inputs, or those of their weights.
@@ -51,24 +45,19 @@ struct Slot {
 };
 
 /// Returns the order in which `stage` runs its passes: each chunk's forward and backward pass of every micro-batch
-/// once, or the two parts of the backward pass, the gradients of inputs first. A pass that waits for another stage
-/// delays the following ones. Throws std::logic_error if there is no such stage, or no micro-batches or chunks; if a
-/// schedule that is not interleaved has several chunks; and if an interleaved one has a number of micro-batches that is
-/// not a multiple of the stages.
+/// once, or the two parts of the backward pass, the gradients of inputs first. Throws std::logic_error without such a
+/// stage, micro-batches or chunks, with several chunks if not interleaved, or if interleaved with a number of
+/// micro-batches that is not a multiple of the stages.
 std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage);
 
 /// Returns the maximum number of micro-batches (of any chunk, each counted as one) whose activations `stage` holds:
 /// from the start of a forward pass to the end of the corresponding backward pass. Throws like slots().
 std::uint32_t peak_passes(const Pipeline& pipeline, std::uint32_t stage);
 
-/// Cuts a sequence of layers into `parts` non-empty parts such that the largest sum of `costs` of a part is minimal,
-/// and returns the number of layers of each part. Of equally good cuts it returns the one whose first parts are
-/// shortest. Costs may have any unit and must not be negative. Sums that differ by less than 1e-9 of the minimum count
-/// as equal, so that rounding decides nothing. Throws std::logic_error if there are fewer layers than parts, no parts,
-/// or costs or a sum of costs that are negative or not finite.
-///
-/// The result is optimal, by dynamic programming in O(parts · layers · log layers). It minimises the slowest part, not
-/// the slowest stage: with several chunks a stage has the sum of several parts.
+/// Cuts a sequence of layers into `parts` non-empty parts with the smallest largest sum of `costs`, and returns the
+/// number of layers of each: of equally good cuts (to 1e-9) the one whose first parts are shortest. Dynamic programming
+/// in O(parts · layers · log layers). Throws std::logic_error if there are fewer layers than parts, no parts, or costs
+/// that are negative or whose sum is not finite. It minimises the slowest part, not the slowest stage.
 std::vector<std::int64_t> balance(const std::vector<double>& costs, std::uint32_t parts);
 
 }  // namespace syncline

@@ -10,35 +10,16 @@
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/resolved.hpp"
 
-/// Published measurements on a cluster, given in the scenario that describes it by its key
-/// `measured`: a kind of file of its own, with a scenario's keys beside it.
+/// Published measurements on a cluster, given in the scenario that describes it by its key `measured`: a kind of file
+/// of its own, with a scenario's keys beside it. scenarios/published/README.md shows its keys.
 ///
-///     measured:
-///       source: Horovod with NCCL on Piz Daint (...)
-///       noise: 5 %                              # the spread that the source states
-///       field: throughput_samples_per_s         # the measured field of a variant's result, named as in JSON
-///       series:                                 # measurements that differ by a few keys, smallest first
-///         - variant: alexnet
-///           over: [training.ranks]
-///           rows:
-///             - {at: [1], value: 2025, calibrates: true}
-///             - {at: [2], value: 1608, calibrates: true}
-///             - {at: [4], value: 2469}          # this one is predicted
-///       parameters:                             # estimated from the calibration rows, in this order
-///         - {key: platform.device.calibration.alexnet-tf.throughput, unit: images/s, least: 500, most: 9000,
-///            rows: [alexnet 1]}
-///         - {key: platform.transport.bandwidth, unit: GBps, least: 0.5, most: 12.5, rows: [alexnet 2]}
-///
-/// A row is either a calibration row or a predicted row, never both. Rejected are: a parameter that uses a predicted
-/// row; a calibration row that no parameter uses, which would only be excluded from the score; a row that repeats
-/// another one under whatever name or field, also if they differ only by a parameter's key or by the name of something
-/// in it; and a parameter that would replace a key given by rows or their series. A series may have `name`, `set`
-/// (changes to the variant), `field`, `unit` of its values and `doubt`. Without `rows` a parameter is estimated from
-/// all calibration rows of its `series`, by default of all; in the rows of others its key has the scenario's own value.
-/// With `factor_of` a parameter multiplies the own values of several keys, as they are in each row. `table` adds series
-/// from a CSV file beside the scenario.
-/// `assumptions` are alternatives (alternatives.hpp) that apply before the keys of rows. Left out: two keys, or two
-/// spellings of a value, with the same meaning are not recognised.
+/// A row is either a calibration row or a predicted row. Rejected are: a parameter that uses a predicted row; a
+/// calibration row that no parameter uses; a row that repeats another one under whatever name or field, also if they
+/// differ only by a parameter's key or by the name of something in it; and a parameter that would replace a key given
+/// by rows or their series. Without `rows` a parameter is estimated from all calibration rows of its `series`, by
+/// default of all; in the rows of others its key has the scenario's own value. `factor_of` multiplies the own values of
+/// several keys. `assumptions` (alternatives.hpp) apply before the keys of rows. Left out: two keys, or two spellings
+/// of a value, with the same meaning are not recognised.
 namespace syncline::config {
 
 /// The files and options that give the measurements.

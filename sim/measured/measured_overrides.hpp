@@ -7,11 +7,9 @@
 
 namespace syncline::config {
 
-/// Reports values that a parameter would replace. A parameter's value is applied to every row's scenario after the
-/// changes of the row and its series, and before `--set`. `measured` is the content of the key, `last` are the values
-/// of `--set`.
-///
-/// A series may set a mapping of which the parameter is a part, such as another transport.
+/// Reports values that a parameter would replace: it is applied to every row's scenario after the changes of the row
+/// and its series, and before `--set`. A series may set a mapping of which the parameter is a part. `measured` is the
+/// content of the key, `last` are the values of `--set`.
 void check_overrides(Assembly& assembly, const Measurements& measurements, const Node& measured,
                      const std::vector<Node>& last);
 

@@ -10,11 +10,8 @@
 /// Reads measurements from other forms than the key `measured` (measured.hpp), and converts them to its content.
 namespace syncline::config {
 
-/// Returns whether the file is a table in CSV (RFC 4180). Its last column is a field of the result, `variant` is the
-/// variant, and other columns are keys. Every row is a calibration row.
-///
-///     variant,training.ranks,throughput_samples_per_s
-///     ring,2,305.5
+/// Returns whether the file is a table in CSV (RFC 4180) of calibration rows: its last column is a field of the result,
+/// `variant` is the variant, and other columns are keys: `variant,training.ranks,throughput_samples_per_s`.
 bool is_measured_table(const std::string& path);
 /// Reads such a table. Reports errors to `assembly`, and then returns a null.
 Node measured_table(Assembly& assembly, const std::string& path);

@@ -8,14 +8,9 @@
 
 namespace syncline::config {
 
-/// A file of mechanisms of the simulation, to switch each of them off alone:
-///
-///     mechanisms:
-///       - name: overlap
-///         why: the gradients are exchanged when the backward pass is over
-///         set: {training.overlap: none}
-///
-/// Its changes replace what series and rows give. Must outlive the alternatives that it returns, whose values it holds.
+/// A file of mechanisms of the simulation, to switch each of them off alone: `mechanisms: [{name: …, why: …, set:
+/// {…}}]`. Its changes replace what series and rows give. Must outlive the alternatives that it returns, whose values
+/// it holds.
 class Mechanisms {
 public:
     /// Throws ConfigError.

@@ -5,10 +5,9 @@
 #include <limits>
 #include <vector>
 
-/// The times at which numbered things will happen: a priority queue in which a time can be changed or withdrawn.
-///
-/// A heap with four children per node (A. LaMarca, R. Ladner, "The influence of caches on the performance of heaps",
-/// JEA 1, 1996) that knows the position of every number. set(), cancel() and pop() take O(log n).
+/// The times at which numbered things will happen: a priority queue in which a time can be changed or withdrawn. A heap
+/// with four children per node (A. LaMarca, R. Ladner, "The influence of caches on the performance of heaps", JEA 1,
+/// 1996). set(), cancel() and pop() take O(log n).
 namespace syncline {
 
 class Agenda {

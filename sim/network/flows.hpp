@@ -8,27 +8,23 @@
 
 #include "sim/network/agenda.hpp"
 
-/// Flows of bytes over links that they share max-min fairly.
-///
-/// At every instant the rates of all flows are max-min fair: no rate can grow without reducing that of a flow which is
+/// Flows of bytes over links that they share max-min fairly: no rate can grow without reducing that of a flow which is
 /// no faster. A flow's rate is that of its bottleneck, the link on its route where it gets the least, or its own bound.
 /// Source: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2 (progressive filling).
 ///
-/// Rates change only when a flow starts or ends, and only where that can be felt. So the solver starts from the flows
-/// that are new and from those whose bottleneck another flow has left or joined, and fills the links of these alone.
-/// Then it looks at the other flows on these links. If a link was the bottleneck of one that could now be faster, or is
-/// now the bottleneck of flows that are slower than one, that flow is added, and the filling is repeated. When no flow
-/// is added, every flow has its bottleneck. A flow that is alone on all its links gets the narrowest one's bandwidth
-/// without any of this. All starts and ends of an instant are solved together.
+/// Rates change only when a flow starts or ends, and only where that can be felt. The solver fills the links of new
+/// flows and of those whose bottleneck another flow has left or joined. A flow on these links that could now be faster,
+/// or whose link is now the bottleneck of slower ones, is added and the filling repeated, until every flow has its
+/// bottleneck. A flow alone on its links gets the narrowest one's bandwidth. All starts and ends of an instant are
+/// solved together.
 ///
-/// Flows with the same route and the same bound always have the same rate. They are one bundle, which is one variable
-/// of the solver, weighted by their number. A bundle counts the bytes that each of its flows has received since the
-/// bundle was last empty; a flow ends when this count has grown by its bytes.
+/// Flows with the same route and bound are one bundle, one variable of the solver, weighted by their number. A bundle
+/// counts the bytes that each of its flows has received since it was last empty; a flow ends when this count has grown
+/// by its bytes.
 ///
-/// Units: bytes, seconds, bytes per second. Links with infinite bandwidth restrict nothing and should be left out.
-///
-/// Time: O(hops) for a flow alone on its links, else the total number of hops of the bundles reached, times the
-/// logarithm of their links. Memory: 8 bytes for each hop of a bundle, 16 for each flow.
+/// Units: bytes, seconds, bytes per second. Links with infinite bandwidth should be left out. Time: O(hops) for a flow
+/// alone, else the hops of the bundles reached, times the logarithm of their links. Memory: 8 bytes per hop of a
+/// bundle, 16 per flow.
 namespace syncline {
 
 class Flows {

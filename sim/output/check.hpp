@@ -9,10 +9,8 @@
 #include "sim/output/columns.hpp"
 #include "sim/output/json_text.hpp"
 
-/// Comparison of results with expectations (sim/base/expectation.hpp).
-///
-/// Fields are those of sim/output/fields.hpp. Parts of a path are separated by dots; a whole number is an index into a
-/// list (`links.0.utilisation`). The fields of a collective operation are its own and those of one of its `points`.
+/// Comparison of results with expectations (sim/base/expectation.hpp), by the fields of sim/output/fields.hpp. A whole
+/// number in a path is an index into a list (`links.0.utilisation`).
 namespace syncline {
 
 struct Check {

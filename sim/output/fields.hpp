@@ -9,10 +9,8 @@
 #include "sim/output/field_units.hpp"
 #include "sim/output/json_text.hpp"
 
-/// The fields of results, in one table for each kind of result: their names, units, descriptions and values.
-///
-/// JSON, CSV, expectations, measurements, units in tables, plots and pages, and the reference in scenarios/results.md
-/// come from these tables. A field's entry is the only place that names it.
+/// The fields of results, in one table for each kind of result: names, units, descriptions and values, for JSON, CSV,
+/// expectations, measurements, tables, plots, pages, and the reference in scenarios/results.md.
 namespace syncline {
 
 template <class T>

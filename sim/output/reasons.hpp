@@ -7,10 +7,8 @@
 
 namespace syncline {
 
-/// Counts the reasons why things were skipped. Sentences that differ only in their numbers are one reason.
-///
-/// A number includes a following unit or the 'x' of a grid: "needs 12 GiB" and "needs 900 MiB" are the same reason, and
-/// so are "8x2" and "16x1".
+/// Counts the reasons why things were skipped. Sentences that differ only in their numbers, with a unit or the 'x' of a
+/// grid, are one reason.
 class Reasons {
 public:
     struct Reason {

@@ -7,11 +7,9 @@
 #include "sim/output/columns.hpp"
 #include "sim/workload/layer_table.hpp"
 
-/// Writers of results: one function per format and kind of result. All texts end with a newline; the same result gives
-/// the same bytes.
-///
-/// JSON and CSV fields carry the unit in their names (`iteration_time_s`); missing values are null or empty. Tables are
-/// for people: scaled units, four digits, as wide as `layout` says.
+/// Writers of results: one function per format and kind of result. All texts end with a newline. JSON and CSV fields
+/// carry the unit in their names (`iteration_time_s`); missing values are null or empty. Tables have scaled units, four
+/// digits.
 namespace syncline {
 
 std::string to_json(const Report& report);

@@ -2,9 +2,9 @@
 
 namespace syncline {
 
-/// Fidelity of a simulation. `message`: every message is simulated. `folded`: repeated steps are simulated once and
-/// extrapolated (sim/replay/folding.hpp). `averaged`: also, ranks count as alike whose routes differ in latency alone;
-/// their messages have the mean latency (sim/replay/symmetry.hpp). `automatic`: folded if there are many messages.
+/// Fidelity: every message (`message`); repeated steps simulated once (`folded`: sim/replay/folding.hpp), also with
+/// ranks as alike whose routes differ in latency alone (`averaged`: sim/replay/symmetry.hpp); folded if there are many
+/// messages.
 enum class Fidelity { message, folded, averaged, automatic };
 
 /// Returns true if what repeats is folded however few messages there are.

@@ -2,11 +2,8 @@
 
 #include <string>
 
-/// Values that a plan has from a framework's preset (`training.framework`), and that the user has not written.
-///
-/// A preset says what a framework does, whatever the plan: that Megatron-LM has one queue per device, that Horovod
-/// negotiates. Some of it has no meaning in some plans. Where a written value would be refused for that reason, an
-/// inherited one has no effect: it becomes the default.
+/// Values that a plan has from a framework's preset (`training.framework`), and that the user has not written. Where a
+/// written value would be refused because it has no meaning in the plan, an inherited one becomes the default.
 namespace syncline {
 
 struct Plan;

@@ -5,9 +5,8 @@
 
 #include "sim/taskgraph/pace.hpp"
 
-/// Noise of a training: ranks that compute more slowly than planned, all of them slightly and differently in every
-/// iteration (jitter), by themselves or with their node, some of them all the time (stragglers); and messages of
-/// varying latency. See pace.hpp for the model and what it leaves out.
+/// Noise of a training: jitter in every iteration, of ranks or their nodes; stragglers, slow all the time; and messages
+/// of varying latency. See pace.hpp for the model and what it leaves out.
 namespace syncline {
 
 struct Stragglers {

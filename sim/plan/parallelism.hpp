@@ -7,20 +7,15 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// Ways of splitting a model between ranks, and their combinations.
-///
-/// The ranks form `pipeline.stages` groups of equal size, and a stage holds some of the layers. Within a stage the
-/// layers' ranks form a grid of `rows` × `columns`: a column is one replica of the stage, which computes on its own
-/// part of the batch (data parallelism), and each of its ranks holds 1/rows of every weight (model or tensor
-/// parallelism). With domain parallelism a replica is cut further into `height` × `width` cells, each of which has its
-/// part of every image and all weights. With context parallelism the cells are parts of a sequence: see context.hpp. A.
-/// Gholami et al., "Integrated model, batch and domain parallelism in training
-/// neural networks", SPAA 2018; A. Castelló et al., "Analysis of model parallelism for distributed neural networks",
-/// EuroMPI 2019.
+/// Ways of splitting a model between ranks, and their combinations. The ranks form `pipeline.stages` groups of equal
+/// size. Within a stage they form a grid of `rows` × `columns`: a column is one replica of the stage (data
+/// parallelism), and each of its ranks holds 1/rows of every weight (tensor parallelism). A replica is cut further into
+/// `height` × `width` cells, each with its part of every image and all weights (domain parallelism), or of a sequence
+/// (context.hpp). A. Gholami et al., "Integrated model, batch and domain parallelism in training neural networks", SPAA
+/// 2018; A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI 2019.
 ///
 /// Rank r is in stage r / G of G ranks; in it, i = r mod G is row i mod rows of cell (i / rows) mod (height·width),
-/// which is cell y·width + x, of column i / (rows·height·width). Rows are adjacent, as in Megatron-LM, and cells of a
-/// sequence come next.
+/// which is cell y·width + x, of column i / (rows·height·width): rows are adjacent, as in Megatron-LM, then cells.
 namespace syncline {
 
 struct Layout {
@@ -53,21 +48,18 @@ struct LayerRange {
 };
 
 /// Order in which a stage processes its micro-batches. `gpipe`: all forward, then all backward (Y. Huang et al.,
-/// "GPipe", NeurIPS 2019). `one_f_one_b`: one backward pass after each forward pass as early as possible, so that stage
-/// s of p holds at most p - s micro-batches (D. Narayanan et al., "PipeDream", SOSP 2019; here with a flush, as in
-/// Megatron-LM). `interleaved`: the same with `chunks` parts of the model on each stage (D. Narayanan et al.,
-/// "Efficient large-scale language model training on GPU clusters using Megatron-LM", SC 2021). `zero_bubble_h1`: as
-/// one_f_one_b, but gradients of inputs, for which the previous stage waits, are computed apart from gradients of
-/// weights, for which nobody waits, and which fill part of the bubble (P. Qi et al., "Zero bubble pipeline
-/// parallelism", ICLR 2024, schedule ZB-H1).
+/// "GPipe", NeurIPS 2019). `one_f_one_b`: one backward pass after each forward pass, so that stage s of p holds at most
+/// p - s micro-batches (D. Narayanan et al., "PipeDream", SOSP 2019; with a flush, as in Megatron-LM). `interleaved`:
+/// the same with `chunks` virtual stages on each stage (D. Narayanan et al., "Efficient large-scale language model
+/// training on GPU clusters using Megatron-LM", SC 2021). `zero_bubble_h1`: as one_f_one_b, but gradients of weights
+/// are computed apart, to fill part of the bubble (P. Qi et al., "Zero bubble pipeline parallelism", ICLR 2024,
+/// schedule ZB-H1).
 enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1 };
 
-/// Computation beside which a stage sends its results. `overlapped`: the next pass, whatever the time of the transfer.
-/// `blocking`: none, the next pass waits until the result has arrived. `as_schedule`: blocking with one_f_one_b, and
-/// else overlapped, as in Megatron-LM, which switches `overlap_p2p_comm` off "if not using the interleaved schedule"
-/// (megatron/training/arguments.py; _communicate in p2p_communication.py waits for all requests). DeepSpeed
-/// (runtime/pipe/p2p.py: dist.send) and nanotron (P2P.send_tensors) wait, too; PyTorch's ScheduleGPipe waits at the
-/// end (torch/distributed/pipelining/schedules.py). Megatron-LM waited with interleaved stages as well before 2023.
+/// Transfers between stages: the next pass overlaps them, or waits (`blocking`). `as_schedule`: blocking with
+/// one_f_one_b, else overlapped, as in Megatron-LM (`overlap_p2p_comm` in megatron/training/arguments.py; before 2023
+/// it always waited). DeepSpeed (runtime/pipe/p2p.py: dist.send) and nanotron (P2P.send_tensors) wait, too; PyTorch's
+/// ScheduleGPipe waits at the end (torch/distributed/pipelining/schedules.py).
 enum class Transfers { as_schedule, blocking, overlapped };
 
 struct Pipeline {
@@ -79,11 +71,10 @@ struct Pipeline {
     /// time of the slowest part.
     std::vector<std::int64_t> layers;
     Transfers transfers = Transfers::as_schedule;
-    /// Each row sends a share of what all rows have, and the receiving rows gather the shares, unless sequence
-    /// parallelism leaves them with shares anyway: section 4.1 of the same paper, by default in Megatron-LM before its
-    /// core library (megatron/p2p_communication.py: scatter_gather_tensors_in_pipeline) and in DeepSpeed
-    /// (runtime/pipe/engine.py: pipe_partitioned, grad_partitioned). Megatron-Core, which has sequence parallelism,
-    /// sends all without it. Not between layers with different layouts.
+    /// Each row sends a share of what all rows have, which the receiving rows gather, without sequence parallelism:
+    /// section 4.1 of the same paper; megatron/p2p_communication.py: scatter_gather_tensors_in_pipeline (not
+    /// Megatron-Core); DeepSpeed, runtime/pipe/engine.py: pipe_partitioned, grad_partitioned. Not between layers with
+    /// different layouts.
     bool scatter_gather = true;
 
     /// Returns true if a stage's next pass waits until what it sends has arrived.
@@ -93,20 +84,16 @@ struct Pipeline {
     }
 };
 
-/// Computation beside which rows exchange the gradients of a layer's inputs: that of the gradients of its weights
-/// (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication), or none. `as_gradients`: as Plan::overlap says for
-/// the gradients of weights. `weight_gradients`: also with Overlap::none, as in Megatron-LM without
-/// --overlap-grad-reduce. All gradients of a layer's weights count, although those of its last product come earlier.
+/// Overlap of the exchanges of a layer's input gradients with the computation of its weight gradients (Megatron-LM's
+/// LinearWithGradAccumulationAndAsyncCommunication), or none. `as_gradients`: as Plan::overlap says. All gradients of a
+/// layer's weights count, although those of its last product come earlier.
 enum class ModelOverlap { as_gradients, none, weight_gradients };
 
-/// State that ranks with the same weights divide among each other, instead of each holding all of it. `optimizer`: the
-/// optimizer's state (ZeRO-1). `gradients`: also the gradients (ZeRO-2): they are reduced by a reduce-scatter, after
-/// which an allgather collects the updated weights. `parameters`: also the weights (ZeRO-3, FSDP), which are gathered
-/// before a layer's forward and backward pass. S. Rajbhandari et al., "ZeRO", SC 2020.
-///
-/// Parallelism::shard_ranks makes the groups that divide it smaller (hybrid sharding, HSDP; Y. Zhao et al., "PyTorch
-/// FSDP", VLDB 2023, section 3.2.2): ranks of a group, which follow each other, divide the state, and each group has
-/// all of it. Gradients are reduced and scattered within each group, and the shards are all-reduced across groups.
+/// State that ranks with the same weights shard. `optimizer`: the optimizer's state (ZeRO-1). `gradients`: also the
+/// gradients (ZeRO-2), by a reduce-scatter, after which an allgather collects the updated weights. `parameters`: also
+/// the weights (ZeRO-3, FSDP), gathered before a layer's forward and backward pass. S. Rajbhandari et al., "ZeRO", SC
+/// 2020. With Parallelism::shard_ranks groups of neighbours shard it, each group has all of it, and shards of gradients
+/// are all-reduced across groups (HSDP; Y. Zhao et al., "PyTorch FSDP", VLDB 2023, section 3.2.2).
 enum class Sharding { none, optimizer, gradients, parameters };
 
 /// Returns true if ranks have all weights, but update a share of them each, which are then gathered.
@@ -114,26 +101,20 @@ constexpr bool divides_updates(Sharding sharding) {
     return sharding == Sharding::optimizer || sharding == Sharding::gradients;
 }
 
-/// Time at which the weights are gathered of which every rank has updated its share. `after_update`: at the end of the
-/// iteration (ZeRO's optimizer in DeepSpeed, Megatron-LM's distributed one). `before_forward`: at the start of the
-/// next, bucket by bucket in the order of the forward pass, which waits for a bucket's weights at its first layer
-/// (Megatron-Core's `--overlap-param-gather`, NeMo's `overlap_param_sync`). The first iteration begins with them, too.
-/// Left out: Megatron-Core issues a gathering only when the forward pass reaches the bucket before it.
+/// Time of the all-gather of updated weights. `after_update`: at the end of the iteration (ZeRO's optimizer in
+/// DeepSpeed, Megatron-LM's distributed one). `before_forward`: at the start of each, bucket by bucket, as the forward
+/// pass needs them (Megatron-Core's `--overlap-param-gather`, NeMo's `overlap_param_sync`). Left out: Megatron-Core
+/// issues a gathering only when the forward pass reaches the bucket before it.
 enum class Gather { after_update, before_forward };
 
-/// Micro-batches after whose backward pass a rank's gradients are exchanged. `last_micro_batch`: gradients of all are
-/// added up on the rank before. `each_micro_batch`: a bucket's gradients are exchanged in every backward pass, and
-/// added up in what the rank keeps of them. `automatic`: of each micro-batch if gradients are sharded, there is no
-/// pipeline, and micro-batches take turns. See gradient_sync.hpp.
+/// Micro-batches after whose backward pass gradients are exchanged: the last one, each one, or each one if gradients
+/// are sharded, there is no pipeline, and micro-batches take turns (`automatic`). See gradient_sync.hpp.
 enum class GradientSync { automatic, last_micro_batch, each_micro_batch };
 
-/// Queues through which a device takes the kernels of all streams. With `several`, kernels of different streams wait
-/// only for what they depend on. With `one` (CUDA_DEVICE_MAX_CONNECTIONS=1, which Megatron-LM demands with sequence
-/// parallelism before Blackwell: megatron/training/arguments.py) they begin in the order of their issue: one that waits
-/// holds up those behind it. A gathering of sharded weights that waits for gradients, which were issued before it in
-/// its group, thereby keeps the computation from beginning that was issued after it: the bubble against which
-/// Megatron-Core's guide to its FSDP warns (docs/source/api-guide/custom_fsdp.md). Left out: other kernels that wait,
-/// most of which precede what waits for them anyway.
+/// Queues through which a device takes the kernels of all streams. With `one` (CUDA_DEVICE_MAX_CONNECTIONS=1, which
+/// Megatron-LM demands with sequence parallelism before Blackwell: megatron/training/arguments.py) they begin in the
+/// order of their issue: a gathering of sharded weights that waits for gradients issued before it holds up the
+/// computation behind it (Megatron-Core, docs/source/api-guide/custom_fsdp.md). Left out: other kernels that wait.
 enum class DeviceQueues { several, one };
 
 /// Value of Parallelism::shard_ranks: those of a node.
@@ -161,9 +142,8 @@ struct Parallelism {
     std::vector<LayerRange> ranges;
     ActivationAlgorithms algorithms;
     Pipeline pipeline;
-    /// Between the halves of a transformer's layers each row holds 1/rows of the positions: all-reduces become
-    /// reduce-scatters and allgathers (V. Korthikanti et al., "Reducing activation recomputation in large transformer
-    /// models", MLSys 2023).
+    /// Sequence parallelism: between the halves of a transformer's layers each row holds 1/rows of the positions (V.
+    /// Korthikanti et al., "Reducing activation recomputation in large transformer models", MLSys 2023).
     bool sequence = false;
     ModelOverlap model_overlap = ModelOverlap::as_gradients;
     std::int64_t model_chunks = 1;  ///< of products and their exchanges among rows: see chunked_products.hpp

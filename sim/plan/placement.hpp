@@ -6,11 +6,9 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/place.hpp"
 
-/// Placement of ranks on devices.
-///
-/// Devices are numbered node by node: device d of node n is n·devices + d. `packed`: rank r on device r. `round_robin`:
-/// on the first device of every node of the cluster, then on the second, and so on. `random`: a permutation of the
-/// first devices, as many as there are ranks, drawn with a seed. `listed`: given by the user.
+/// Placement of ranks on devices, numbered node by node: device d of node n is n·devices + d. `packed`: rank r on
+/// device r. `round_robin`: on the first device of every node, then on the second, and so on. `random`: a permutation
+/// of the first devices, drawn with a seed. `listed`: given by the user.
 namespace syncline {
 
 struct RankPlacement {

@@ -5,11 +5,9 @@
 #include "sim/plan/complaint.hpp"
 #include "sim/workload/model.hpp"
 
-/// Length of a whole training, of which one iteration is simulated: a number of samples, or of tokens, as the papers
-/// give it (300 billion tokens: T. Brown et al., "Language models are few-shot learners", NeurIPS 2020).
-///
-/// A training of S samples takes ⌈S/B⌉ iterations of B samples. Left out: a batch that grows during the training,
-/// evaluation, checkpoints, failures and restarts.
+/// Length of a whole training in samples or tokens, as papers give it (300 billion tokens: T. Brown et al., "Language
+/// models are few-shot learners", NeurIPS 2020): ⌈S/B⌉ iterations of B samples for S. Left out: a batch that grows
+/// during the training, evaluation, checkpoints, failures and restarts.
 namespace syncline {
 
 struct RunLength {

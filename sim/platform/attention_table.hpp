@@ -4,20 +4,16 @@
 #include <map>
 #include <vector>
 
-/// Rates of a kernel of fused attention by the shape of its work, from published measurements.
-///
-/// Kernels of different software and dates differ by a factor of two on the same device, and each has its own rate for
-/// the forward and the backward pass, for each size of a head, with and without a causal mask, and for short sequences
-/// (T. Dao, "FlashAttention-2", ICLR 2024, figures 4 to 7; J. Shah et al., "FlashAttention-3", NeurIPS 2024, figures 5
-/// and 6). A rate counts FLOP as these sources do: two products in the forward pass and five in the backward pass, and
-/// half of the scores with a causal mask.
+/// Rates of a kernel of fused attention by the shape of its work, from published measurements: of one software, for the
+/// forward and the backward pass, each size of a head, with and without a causal mask, by sequence (T. Dao,
+/// "FlashAttention-2", ICLR 2024, figures 4 to 7; J. Shah et al., "FlashAttention-3", NeurIPS 2024, figures 5 and 6). A
+/// rate counts FLOP as these sources do: two products forward and five backward, and half of the scores with a causal
+/// mask.
 ///
 /// Between measured points the logarithm of the rate is linear in the logarithms of the sequence and of the head's
-/// size; outside of them it is that of the nearest one. A pass that was measured with only one of the two masks has the
-/// same rate with the other.
-///
-/// Left out: the number of sequences and heads, which must fill the device (the sources have 16 Ki tokens and 2048
-/// elements in all heads together), dropout.
+/// size; outside of them it is that of the nearest one. A pass measured with only one of the masks has the same rate
+/// with the other. Left out: the number of sequences and heads, which must fill the device (the sources have 16 Ki
+/// tokens and 2048 elements in all heads together), dropout.
 namespace syncline {
 
 /// The shape of a kernel of fused attention, on which its rate depends.

@@ -14,10 +14,8 @@
 #include "sim/topology/router.hpp"
 #include "sim/topology/shape.hpp"
 
-/// The machine that runs the training: nodes with devices, links inside a node, network ports, and the fabric between
-/// nodes.
-///
-/// Left out: nodes that differ, failures, switches that block or add delay.
+/// The machine that runs the training: nodes with devices, their links and ports, and the fabric between nodes. Left
+/// out: nodes that differ, failures, switches that block or add delay.
 namespace syncline {
 
 /// Measured training throughput of one device of this kind for a model.
@@ -69,10 +67,9 @@ struct Host {
     double memory_Bps = unlimited;     ///< of the node's memory, which its ranks share
 };
 
-/// Links between the devices of a node. `all_to_all`: a separate link for every pair (NVLink); `ring`: each device is
-/// connected to the next, and messages to others go around; `crossbar`: all on one switch (NVSwitch); `pcie`:
-/// `devices_per_switch` on each PCIe switch, and all of these on the host bridge; `mesh`: links between the listed
-/// pairs (NVLink's hybrid cube mesh).
+/// Links between the devices of a node: one for every pair (NVLink); `ring`: to the next device, also for others'
+/// messages; `crossbar`: one switch (NVSwitch); `pcie`: `devices_per_switch` on each PCIe switch, all of these on the
+/// host bridge; `mesh`: listed pairs.
 enum class NodeLinks { all_to_all, ring, crossbar, pcie, mesh };
 
 /// Two devices of a mesh, a < b, and the number of parallel links between them. Hardware spreads the traffic of a pair
@@ -116,10 +113,8 @@ struct Fabric {
 /// the size; the others are SimGrid's own, with the correction factors for TCP that they include.
 enum class NetworkModel { exact, LV08, CM02, SMPI, Constant };
 
-/// Who waits between the last byte of a message leaving its links and its arrival. With `travelling`, as in LogGP, the
-/// receiver: the sender is free, and the next message may follow on the wires. With `blocking`, the α-β model of
-/// textbooks, the sender and the receiver's next message wait, too. SimGrid's network models, and platforms in its
-/// format, block.
+/// Who waits for a message's latency: the receiver (`travelling`, as in LogGP), or also the sender and the receiver's
+/// next message (`blocking`, the α-β model of textbooks, SimGrid's network models and platforms).
 enum class Latency { travelling, blocking };
 
 /// A platform in SimGrid's own format that replaces nodes and fabric: each host is a node with one device.

@@ -10,18 +10,12 @@
 #include "sim/platform/factors.hpp"
 #include "sim/platform/product_table.hpp"
 
-/// Measured rates of convolutions by shape: what a library reaches with the algorithm that it chooses, whatever that is
-/// (an implicit product, Winograd's or a Fourier transform), and with what it launches beside it (changes of the order
-/// of elements, sums of parts of k).
-///
-/// A convolution of c channels and f filters is a product of m = f, n = pixels of all outputs, k = c·kernel in each of
-/// its three passes (S. Chetlur et al., "cuDNN: efficient primitives for deep learning", 2014). Kernels of one pixel,
-/// which are plain products, and larger ones have tables of their own, each for a pass and for the factors, and each is
-/// a ProductTable: between measured shapes the logarithm of the time is linear in those of the extents; beyond them it
-/// follows the modelled time.
-///
-/// Left out: strides and dilation, except for the number of pixels; shapes of kernels beyond their size; channels that
-/// are no multiple of 8.
+/// Measured rates of convolutions by shape: what a library reaches with the algorithm that it chooses, and with what it
+/// launches beside it (changes of the order of elements, sums of parts of k). A convolution of c channels and f filters
+/// is a product of m = f, n = pixels of all outputs, k = c·kernel in each of its three passes (S. Chetlur et al.,
+/// "cuDNN: efficient primitives for deep learning", 2014). Kernels of one pixel, which are plain products, and larger
+/// ones have a ProductTable each for a pass and for the factors. Left out: strides and dilation, except for the number
+/// of pixels; shapes of kernels beyond their size; channels that are no multiple of 8.
 namespace syncline {
 
 enum class ConvolutionPass { forward, inputs, weights };

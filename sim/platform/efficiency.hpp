@@ -3,12 +3,9 @@
 #include <string>
 #include <vector>
 
-/// Fraction of its peak that a device reaches, as a function of the amount of work: small batches and narrow matrices
-/// leave multiprocessors idle, so fewer and larger matrices run faster.
-///
-/// Between two points (x, e) the fraction is a power of x: log e is linear in log x. Before the first and after the
-/// last point it is constant. If, from point to point, e neither falls with x nor grows faster than x, the same is true
-/// between them: divided work takes less time, but never less than its share.
+/// Fraction of its peak that a device reaches, as a function of the amount of work. Between two points (x, e) log e is
+/// linear in log x; before the first and after the last point it is constant. If, from point to point, e neither falls
+/// with x nor grows faster than x, divided work takes less time, but never less than its share.
 namespace syncline {
 
 struct EfficiencyCurve {

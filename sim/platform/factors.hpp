@@ -4,10 +4,9 @@
 namespace syncline {
 
 /// `fp32`: 4 bytes, on units without matrices; `tf32`: 4 bytes, of which the matrix units read 19 bits; `half`: fp16
-/// and bf16, whose rates are the same; `fp8`, with one scale for a matrix or a row of it; `mxfp8`: blocks of 32 numbers
-/// of 8 bits that share an exponent (OCP Microscaling Formats MX v1.0, MXFP8); `nvfp4`: blocks of 16 numbers of 4 bits
-/// that share a scale of 8 bits (NVIDIA, "Pretraining large language models with NVFP4", arXiv 2509.25149). Sums have
-/// 4 bytes in all of them.
+/// and bf16; `fp8`, with one scale for a matrix or a row; `mxfp8`: blocks of 32 numbers of 8 bits that share an
+/// exponent (OCP Microscaling Formats MX v1.0); `nvfp4`: blocks of 16 numbers of 4 bits that share a scale of 8 bits
+/// (NVIDIA, "Pretraining large language models with NVFP4", arXiv 2509.25149). Sums have 4 bytes.
 enum class Factors { fp32, tf32, half, fp8, mxfp8, nvfp4 };
 constexpr Factors all_factors[] = {Factors::fp32, Factors::tf32,  Factors::half,
                                    Factors::fp8,  Factors::mxfp8, Factors::nvfp4};

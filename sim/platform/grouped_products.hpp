@@ -6,26 +6,22 @@
 
 #include "sim/platform/matrix_product.hpp"
 
-/// Products of the experts that a device has: each multiplies its own rows by its own weights.
-///
-/// Transformer Engine issues one product for each expert, on four queues in turn (transformer_engine/common/gemm/
-/// cublaslt_gemm.cu, multi_stream_cublas_gemm, for Megatron-Core's TEGroupedMLP). So tiles of neighbouring experts
-/// share the multiprocessors like those of a batch, each expert has tiles of its own rows, every expert's weights come
-/// from memory, and the host takes h for each product. g products take
+/// Products of the experts that a device has: each multiplies its own rows by its own weights. Transformer Engine
+/// issues one for each expert, on four queues in turn (transformer_engine/common/gemm/cublaslt_gemm.cu,
+/// multi_stream_cublas_gemm, for Megatron-Core's TEGroupedMLP), so that tiles of neighbouring experts share the
+/// multiprocessors like those of a batch. g products take
 ///
 ///     max(T(g), c + bytes/M, g·h)
 ///
-/// with the time T of a batch, the fixed cost c and the memory's bandwidth M of kernel_rates.hpp. A kernel of all
-/// products (CUTLASS, torch._grouped_mm, TensorRT-LLM) has h = 0 (`group_launch: none`). The first two terms were
-/// compared with TensorRT-LLM's layers of experts in bf16 (NVIDIA, AIConfigurator, 095f58a51c: forward, 2 to 4096 rows
-/// for each expert): with their permutations by bytes, the modelled time is 0.84 to 1.15 of the measured one on an
-/// H100, as the median of each power of two of rows. Ten groups of 8 to 80 products on four queues take 0.65 to 1.1 of
-/// what the project measured on an H100, 0.95 in the median.
+/// with the time T of a batch, the fixed cost c and the memory's bandwidth M of kernel_rates.hpp, and the host's time h
+/// for each. A kernel of all products (CUTLASS, torch._grouped_mm, TensorRT-LLM) has h = 0 (`group_launch: none`).
+/// TensorRT-LLM's layers of experts in bf16 on an H100 (NVIDIA, AIConfigurator, 095f58a51c: forward, 2 to 4096 rows for
+/// each expert): 0.84 to 1.15 of the measured time, as the median of each power of two of rows. Ten groups of 8 to 80
+/// products on four queues take 0.65 to 1.1 of what the project measured on an H100, 0.95 in the median.
 ///
-/// A table has measured products at single points, not on a grid. The modelled time is multiplied by a mean of the
-/// ratios of measured to modelled time, each weighted by 1/d², where d is the distance of the logarithms of extents and
-/// number of products (D. Shepard, "A two-dimensional interpolation function for irregularly-spaced data", ACM 1968): a
-/// measured point is exact, a near one counts most, and far from all the ratio is their mean.
+/// A table has measured products at single points. The modelled time is multiplied by a mean of the ratios of measured
+/// to modelled time, each weighted by 1/d², where d is the distance of the logarithms of extents and number of products
+/// (D. Shepard, "A two-dimensional interpolation function for irregularly-spaced data", ACM 1968).
 ///
 /// Left out: experts with different numbers of rows, where the smaller ones have tiles that are less full.
 namespace syncline {

@@ -5,14 +5,12 @@
 #include <optional>
 #include <string_view>
 
-/// Measured rates of the kernels that a network of convolutions launches beside its products, by which they move data.
-///
-/// Such a kernel reads and writes each element once for each operand, but few reach the memory's bandwidth: statistics
-/// of a channel are sums over all pixels, windows of pooling overlap. The rate depends on the order of the elements
-/// (channels last, as 16-bit training has them, or first) and on one size: a normalisation's channels, the width of a
-/// pooling window, or of a kernel of one channel (depthwise). Between measured sizes the logarithm of the rate is
-/// linear in that of the size; outside of them it is the nearest one's. A kernel without a rate moves at the memory's
-/// bandwidth. Left out: data that is still in a cache.
+/// Measured rates of the kernels that a network of convolutions launches beside its products, by which they move data:
+/// each element once for each operand. The rate depends on the order of the elements (channels last, as 16-bit training
+/// has them, or first) and on one size: a normalisation's channels, the width of a pooling window, or of a kernel of
+/// one channel (depthwise). Between measured sizes the logarithm of the rate is linear in that of the size; outside of
+/// them it is the nearest one's. A kernel without a rate moves at the memory's bandwidth. Left out: data that is still
+/// in a cache.
 namespace syncline {
 
 enum class ImageKernel {

@@ -5,14 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Slowdown of computation by concurrent exchanges of the same rank.
-///
-/// Kernels that communicate take multiprocessors and memory bandwidth from kernels that compute. While exchanges are in
-/// flight, waiting for peers included (their kernels wait on the device), computation runs at a fraction of its speed,
-/// which depends on the kind of the exchange: NCCL runs collectives in several thread blocks and a message between two
-/// ranks in one or two (NVIDIA/nccl, issues 1424 and 1433). With exchanges of both kinds in flight the lower speed
-/// applies. Left out: dependence on the size of the exchange and on the kernel that computes, and the slowdown of the
-/// exchange itself.
+/// Slowdown of computation by concurrent exchanges of the same rank, whose kernels take multiprocessors and memory
+/// bandwidth. While exchanges are in flight, waiting for peers included, computation runs at a fraction of its speed,
+/// which depends on the kind of exchange: NCCL runs collectives in several thread blocks and a message between two
+/// ranks in one or two (NVIDIA/nccl, issues 1424 and 1433). With both kinds in flight the lower speed applies. Left
+/// out: dependence on the size of the exchange and on the kernel that computes, the slowdown of the exchange itself.
 namespace syncline {
 
 /// Kind of an exchange: among all ranks of a group; between pairs of processes (transfers between stages, halos,

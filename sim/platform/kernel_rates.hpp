@@ -11,11 +11,8 @@
 #include "sim/platform/matrix_product.hpp"
 #include "sim/platform/pointwise_table.hpp"
 
-/// Measured rates of a device's kernels.
-///
-/// A kernel takes c + max(computing, moving): a fixed cost c, and the larger of its computation and of bytes/M, with a
-/// measured memory bandwidth M. Fused attention computes at the rate of the software's kernel for its shape
-/// (attention_table.hpp), or at one rate, and every other kernel at the rate of large matrix products.
+/// Measured rates of a device's kernels. A kernel takes c + max(computing, moving): a fixed cost c, and the larger of
+/// its computation and of bytes/M, with a measured memory bandwidth M.
 ///
 /// Tiles and waves: a matrix product computes its result in tiles of 128×128, one on each of the P multiprocessors at a
 /// time, so
@@ -23,52 +20,39 @@
 ///     computing = ⌈⌈m/128⌉ · ⌈n/128⌉ · batch / P⌉ · 2·128²·k / (R/P)
 ///
 /// with the rate R of large products (NVIDIA, "Matrix multiplication background user guide": tile and wave
-/// quantization; 128×128 is the smaller of its two efficient tiles, and larger ones are two of them). A product whose
-/// shape has been measured takes the measured time (product_table.hpp).
+/// quantization; larger efficient tiles are two of them). A measured shape takes its measured time (product_table.hpp).
 ///
 /// Split-K: where there are few tiles and k is large, as for gradients of weights, s multiprocessors share a tile, each
-/// with a part of k. They write their sums, of 4 bytes, and another kernel reads and adds them:
+/// with a part of k. They write their sums, of 4 bytes, and another kernel adds them:
 ///
 ///     computing = ⌈tiles · s / P⌉ · 2·128²·max(k/s, 128) / (R/P) + (s > 1: c + 2·s·m·n·batch · 4 / M)
 ///
 /// with the power of two s that takes the least time (NVIDIA CUTLASS, media/docs/efficient_gemm.md, "Parallelized
-/// reductions"; M. Osama et al., "Stream-K", PPoPP 2023, section 3, which also names parts that are too short). A
-/// larger product never takes less time, since every s is open to both.
+/// reductions"; M. Osama et al., "Stream-K", PPoPP 2023, section 3).
 ///
-/// R is that of 16-bit factors. Other factors (factors.hpp) have tables of their own, whose times include what was
-/// measured with the product: the shipped ones of 8 and 4 bits the cast of the first factor from 16 bits, a kernel that
-/// reads it once more. So no other kernel here stands for that cast. Without a table products of other factors compute
-/// faster or more slowly than those of 16-bit ones by the ratio of the rates of large products, whatever their shape;
-/// their fixed cost is the same, and their bytes are their own. On an H100 that gives 200, 361 and 407 Tflops for cubes
-/// of 1024, 2048 and 4096 in TF32, of which 164, 360 and 407 were measured. Both factors of a gradient of weights are
-/// transposed, which Hopper's matrix units read in 16 bits alone (NVIDIA, PTX ISA, wgmma.mma_async: transposition for
-/// .f16 and .bf16 only), so that in TF32 it has a rate of its own. Fused attention of 32-bit factors is another kernel,
-/// too: cuDNN's and FlashAttention have 16-bit factors.
+/// R is that of 16-bit factors. Other factors (factors.hpp) have tables of their own; those of 8 and 4 bits include the
+/// cast of the first factor from 16 bits. Without a table other factors compute by the ratio of the rates of large
+/// products, with the same fixed cost and their own bytes: in TF32 on an H100 200, 361 and 407 Tflops for cubes of
+/// 1024, 2048 and 4096, of which 164, 360 and 407 were measured. Both factors of a gradient of weights are transposed,
+/// which Hopper's matrix units read in 16 bits alone (NVIDIA, PTX ISA, wgmma.mma_async), so that in TF32 it has a rate
+/// of its own, and so has fused attention of 32-bit factors.
 ///
-/// Kernels of fused attention are built for heads of a multiple of 32 elements, up to 256, and compute smaller heads in
-/// the next larger kernel, with zeros at the end (Dao-AILab/flash-attention, csrc/flash_attn/src/static_switch.h,
-/// HEADDIM_SWITCH), so that a head of h elements has the rate of the padded one times h over its size. That cuDNN does
-/// the same is chosen.
+/// Fused attention (attention_table.hpp, or one rate) computes heads of h elements in the next larger multiple of 32,
+/// up to 256 (Dao-AILab/flash-attention, csrc/flash_attn/src/static_switch.h, HEADDIM_SWITCH), at the rate of the
+/// padded size times h over it. That cuDNN does the same is chosen.
 ///
-/// Convolutions take their measured time (convolution_table.hpp), or at least their bytes'; if there is none, they are
-/// products. Other kernels of image networks have rates of their own (image_kernels.hpp).
+/// Other kernels have their own tables: convolutions (convolution_table.hpp; else products) and image kernels
+/// (image_kernels.hpp), experts (grouped_products.hpp), kernels without products (pointwise_table.hpp).
 ///
-/// Products of a device's experts have a rule and a table of their own (grouped_products.hpp).
+/// Sustained rate: tables are measured in bursts of milliseconds, on a cool device. Where a training draws the device's
+/// full power the clock falls: no 16-bit product is faster than the rate S that large products keep for longer than a
+/// tenth of a second, and fused attention is slower by S/R, too. Kernels that wait for the memory keep their rates, and
+/// so do products of other factors: large ones of 8 bits were measured not to fall on an H100; of others nothing is
+/// known.
 ///
-/// Kernels without products take their measured time, if their kind was measured (pointwise_table.hpp).
-///
-/// Sustained rate: tables of products are measured in bursts of milliseconds, on a cool device. A training computes
-/// without a pause, and where it draws the device's full power the clock falls: no 16-bit product is faster than the
-/// rate S that large products keep when they follow each other for longer than a tenth of a second. The clock changes
-/// more slowly than kernels follow each other, so that fused attention is slower by S/R, too. Kernels that wait for the
-/// memory keep their rates, and so do products of other factors: large ones of 8 bits were measured not to fall on an
-/// H100, and of other devices and formats nothing is known.
-///
-/// Launches: in an eager framework the host issues kernels one after the other, ahead of the device, so that n kernels
-/// take the device at least n·h, with the host's time h for each, which may be longer in the backward pass
-/// (compute_model.hpp).
-///
-/// Left out: caches, the contents of matrices; how the clock depends on what else the device does.
+/// Launches: n kernels take the device at least n·h, with the host's time h for each, which may be longer in the
+/// backward pass (compute_model.hpp). Left out: caches, the contents of matrices; how the clock depends on what else
+/// the device does.
 namespace syncline {
 
 class AttentionTable;

@@ -6,23 +6,19 @@
 
 #include "sim/platform/cluster.hpp"
 
-/// The rings of devices that the channels of a collective can use side by side inside a node.
-///
-/// A ring is an order of the devices, each of which sends to the next and the last to the first. Links are full duplex,
-/// so two rings share nothing if no two devices follow each other in both rings, more often than the two have links.
-/// - Switch: the devices in their order; all rings share the devices' own links, whatever their orders.
+/// The rings of devices that the channels of a collective can use side by side inside a node. Links are full duplex, so
+/// two rings share nothing if no two devices follow each other in both, more often than the two have links.
+/// - Switch: the devices in their order; all rings share the devices' own links.
 /// - PCIe: one ring, since each ring crosses the host bridge.
 /// - Links between pairs (mesh, all-to-all, ring): edge-disjoint Hamiltonian cycles of the multigraph, each followed by
-///   its reverse, which uses the other directions of the same links. Where links are left, further cycles in one
-///   direction. An undirected graph of minimum degree δ has at most ⌊δ/2⌋ such cycles, so a device with l links has at
-///   most l rings: 4 in a DGX-1 with P100, 6 with V100, as many as NCCL uses.
+///   its reverse, then further cycles in one direction where links are left. An undirected graph of minimum degree δ
+///   has at most ⌊δ/2⌋ such cycles, so a device with l links has at most l rings: 4 in a DGX-1 with P100, 6 with V100,
+///   as many as NCCL uses.
 ///
-/// The cycles are found by backtracking in lexicographic order within a limited number of steps, and the same devices
-/// give the same rings. The search is complete for the 8 devices of a DGX-1; for larger graphs it may find fewer cycles
-/// than there are. A complete graph has at least the ⌊(n-1)/2⌋ cycles of Walecki's construction (B. Alspach, "The
-/// wonderful Walecki construction", Bulletin of the ICA 52, 2008).
-///
-/// Left out: rings that visit a device outside the list, as NCCL's before 2.0, and paths between network ports.
+/// The cycles are found by backtracking in lexicographic order within a limited number of steps: complete for the 8
+/// devices of a DGX-1; larger graphs may have more. A complete graph has at least the ⌊(n-1)/2⌋ cycles of Walecki's
+/// construction (B. Alspach, "The wonderful Walecki construction", Bulletin of the ICA 52, 2008). Left out: rings that
+/// visit a device outside the list, as NCCL's before 2.0, and paths between network ports.
 namespace syncline {
 
 /// Returns at least one and at most `most` rings of the given devices of a node, each with all of them, beginning with

@@ -7,15 +7,11 @@
 #include <vector>
 
 /// Measured times of kernels that do little arithmetic for the bytes that they move: normalisations, activations,
-/// dropout, softmax, additions, the loss, moving rows to places that indices say, ... By their bytes alone such kernels
-/// would all take the time of the memory's bandwidth, but those that sum over rows, draw random numbers or read twice
-/// reach a half to two thirds of it.
-///
-/// A table has, for each kind of kernel, times by the bytes that one kernel reads and writes, counted as in
-/// sim/workload/kernels.hpp. Between two measured points the logarithm of the time is linear in that of the bytes;
-/// beyond the largest point time grows in proportion; below the smallest one it shrinks in proportion.
-///
-/// Left out: the shape of the data (rows and their width), whether it is in a cache.
+/// dropout, softmax, additions, the loss, moving rows to places that indices say, … Those that sum over rows, draw
+/// random numbers or read twice reach a half to two thirds of the memory's bandwidth. Times are by the bytes that one
+/// kernel reads and writes, counted as in sim/workload/kernels.hpp. Between two measured points the logarithm of the
+/// time is linear in that of the bytes; beyond the largest and below the smallest one time is in proportion. Left out:
+/// the shape of the data (rows and their width), whether it is in a cache.
 namespace syncline {
 
 enum class Pointwise {

@@ -8,16 +8,13 @@
 #include "sim/platform/factors.hpp"
 #include "sim/platform/matrix_product.hpp"
 
-/// Times of matrix products by shape, from a measured grid: every combination of some m, n, k and batch sizes.
-///
-/// Between the grid's points the logarithm of the time is linear in the logarithm of each extent, so the grid's points
-/// are exact. Outside of the grid, at extents four times as large or small as the next ones, down to 16 and up to
-/// 2^18 (a batch: 1 and 2^12), a product takes the time of the nearest grid point times the ratio of two modelled
-/// times, its own and that point's. Larger extents take time in proportion; smaller ones save none.
-///
-/// No product takes longer than a larger one, which could be computed instead, with zeros at the edges: a measured time
-/// that is longer than that of a larger measured product becomes the latter (smoothed() tells by how much). Outside of
-/// the grid a modelled time that is shorter than that of a smaller product becomes the latter.
+/// Times of matrix products by shape, from a measured grid: every combination of some m, n, k and batch sizes. Between
+/// its points the logarithm of the time is linear in that of each extent. Outside, at extents four times as large or
+/// small as the next ones, down to 16 and up to 2^18 (a batch: 1 and 2^12), a product takes the time of the nearest
+/// grid point times the ratio of two modelled times. Larger extents take time in proportion; smaller ones save none. No
+/// product takes longer than a larger one, which could be computed instead: a measured time that is longer than that of
+/// a larger product becomes the latter (smoothed()), and a modelled one that is shorter than a smaller product's
+/// likewise.
 namespace syncline {
 
 struct MeasuredProduct {

@@ -11,14 +11,10 @@
 #include "sim/platform/simgrid_size.hpp"
 #include "sim/platform/simgrid_trace.hpp"
 
-/// Platforms in SimGrid's own format, before SimGrid reads them.
-///
-/// SimGrid trusts its input: it loads shared libraries, obeys settings that write files or end the process, starts
-/// actors, and builds as many hosts as a number says. So only elements that describe hosts, links and routes are let
-/// through, and only settings of the network (https://simgrid.org/doc/latest/XML_reference.html). Settings that would
-/// change nothing here are left out, with a warning.
-///
-/// SimGrid gets what was checked: the text names no files, whose content may have changed since.
+/// Platforms in SimGrid's own format, before SimGrid reads them. SimGrid trusts its input: it loads shared libraries,
+/// obeys settings that write files or end the process, and starts actors. So only elements that describe hosts, links
+/// and routes are let through, and only settings of the network (https://simgrid.org/doc/latest/XML_reference.html);
+/// those that would change nothing are left out, with a warning. The checked text names no files.
 namespace syncline {
 
 struct SimGridFile {

@@ -17,30 +17,25 @@
 ///   are in: for each one received `receive_overhead` + driver query + its copy into the device, then the reduction, γ
 ///   per byte after its kernel's launch; after the last step: with collective staging, a copy into the device.
 /// A message in flight gets its share of the wires or the bandwidth of one connection at its size, whichever is less,
-/// and then takes the links' latencies and `latency`, for which the receiver, or both sides, wait (Latency in
-/// cluster.hpp). A sender waits for its bytes, unlike LogGP's, which is busy for the overhead alone. Source of the
-/// terms: LogGP (A. Alexandrov et al., SPAA 1995), for o and G; G depends on
-/// the size like measured curves (T. Hoefler et al., "LogGOPSim", HPDC 2010). Staging, driver queries and their cache:
-/// A. A. Awan et al., "Scalable Distributed DNN Training using TensorFlow and CUDA-Aware MPI", CCGrid 2019.
+/// and then takes the links' latencies and `latency` (Latency in cluster.hpp). A sender waits for its bytes, unlike
+/// LogGP's, which is busy for the overhead alone. Sources: LogGP (A. Alexandrov et al., SPAA 1995), for o and G, which
+/// depends on the size (T. Hoefler et al., "LogGOPSim", HPDC 2010); staging, driver queries and their cache: A. A. Awan
+/// et al., "Scalable Distributed DNN Training using TensorFlow and CUDA-Aware MPI", CCGrid 2019.
 ///
-/// Units: seconds, bytes, bytes per second. Messages between two processes of one node pay the terms of `inside`, all
-/// others the terms of `between`. A process on a host (a parameter server) has nothing to stage, and reduces at its
-/// host's rate.
+/// Units: seconds, bytes, bytes per second. Messages between two processes of one node pay the terms of `inside`,
+/// others those of `between`. A process on a host (a parameter server) has nothing to stage, and reduces at its host's
+/// rate. A device makes one copy at a time in each direction; overheads are paid by a separate thread for each
+/// connection with a server.
 ///
 /// MPI's protocols (`eager_bytes`): a small message leaves without waiting for its receiver (eager); a larger one asks
-/// the receiver, which answers when it has posted the receive (rendezvous). With L, the latency of the links and of
-/// `latency`, a large message of a sender that is ready at s and a receiver that is ready at r starts at max(s + L, r)
-/// + L. D. Buntinas, G. Mercier, W. Gropp, "Implementation and evaluation of shared-memory communication and
-/// synchronization operations in MPICH2 using the Nemesis communication subsystem", Parallel Computing 33, 2007.
-/// Without `eager_bytes` messages of every size start at max(s, r), like RDMA writes into buffers that are known
-/// beforehand.
-///
-/// A device makes one copy at a time in each direction, whichever of its exchanges the copy belongs to; overheads are
-/// paid by a separate thread for each connection with a server.
+/// the receiver (rendezvous): with L, the latency of the links and of `latency`, a sender ready at s and a receiver
+/// ready at r, it starts at max(s + L, r) + L. D. Buntinas, G. Mercier, W. Gropp, "Implementation and evaluation of
+/// shared-memory communication and synchronization operations in MPICH2 using the Nemesis communication subsystem",
+/// Parallel Computing 33, 2007. Without `eager_bytes` messages start at max(s, r), like RDMA writes into known buffers.
 ///
 /// Left out: contention of copies with other traffic on the PCIe bus, TCP's slow start, cores that are busy otherwise,
-/// overheads of a handshake's messages, the copy of an eager message that is there before its receiver, and the overlap
-/// of received messages with messages still in flight in the same step.
+/// overheads of a handshake's messages, the copy of an eager message that is there before its receiver, the overlap of
+/// received messages with messages still in flight in the same step.
 namespace syncline {
 
 /// Bandwidth of one connection with messages of `bytes`. Between two points time is linear in size; smaller messages

@@ -10,16 +10,14 @@
 
 /// The numbered links of a cluster, and the routes of messages over them.
 ///
-/// Between nodes a route is: device → its port → fabric → the other device's port → device. If the transport limits the
-/// total traffic of a node in each direction, the route includes a link for each limit ("node-3/transport-out"). Inside
-/// a node: the links between its devices, by the fewest hops. In a mesh: the pair's own link, and without one PCIe, if
-/// the node has it, as in NCCL's rings (NVIDIA/nccl, issue 301), or else a neighbour of both (issue 819). Between a
-/// device and its host, or from a place to itself: the node's loopback. Links that are unlimited and take no time are
-/// left out. A host uses its node's first port. A switch of the fabric is the end of a route at that vertex, and a
-/// node's switch between those of the route inside. If a node's ring or mesh of devices has several shortest paths,
-/// they are chosen as in a fabric without levels: `first`, or else `ecmp`.
-///
-/// All nodes have the same links inside, so a route needs no table; see Router for the fabric.
+/// Between nodes a route is: device → its port → fabric → the other device's port → device, with a link for each limit
+/// of the transport on a node's total traffic ("node-3/transport-out"). Inside a node: the links between its devices,
+/// by the fewest hops; in a mesh the pair's own link, or PCIe, if the node has it, as in NCCL's rings (NVIDIA/nccl,
+/// issue 301), or else a neighbour of both (issue 819). Between a device and its host, or from a place to itself: the
+/// node's loopback. Links that are unlimited and take no time are left out. A host uses its node's first port. A switch
+/// of the fabric is the end of a route at that vertex, and a node's switch between those of the route inside. Several
+/// shortest paths in a node are chosen as in a fabric without levels: `first`, or else `ecmp`. All nodes have the same
+/// links inside, so a route needs no table.
 namespace syncline {
 
 class Wiring {

@@ -5,10 +5,8 @@
 
 #include "sim/plot/curves.hpp"
 
-/// Axes of plots: their name, unit, range and ticks.
-///
-/// Units are those of results (sim/output/fields.hpp) or of the values (`25 Gbps`), with the prefix that suits the
-/// largest value.
+/// Axes of plots: their name, unit (of sim/output/fields.hpp or of the values, with the prefix of the largest value),
+/// range and ticks.
 namespace syncline::batch {
 
 struct Tick {

@@ -7,9 +7,8 @@
 
 #include "sim/base/descriptor.hpp"
 
-/// Runs work in a separate process: SimGrid allows one engine per process, and ends the process on errors.
-///
-/// The process dies with its parent, however the parent ends. Its result returns through a pipe.
+/// Runs work in a separate process, which dies with its parent: SimGrid allows one engine per process, and ends the
+/// process on errors.
 namespace syncline {
 
 class Isolated {

@@ -9,10 +9,8 @@
 
 #include "sim/process/isolated.hpp"
 
-/// A pool of concurrent processes with one piece of work each. SimGrid allows one engine per process, and work that
-/// crashes, hangs or exhausts the memory must not affect the rest.
-///
-/// When memory runs out, the kernel ends such a process before ours. A terminal's Ctrl-C reaches only our process.
+/// A pool of concurrent processes with one piece of work each, which may crash, hang or exhaust the memory. When memory
+/// runs out, the kernel ends such a process before ours. A terminal's Ctrl-C reaches only our process.
 namespace syncline {
 
 struct Ended {

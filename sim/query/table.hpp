@@ -15,12 +15,9 @@
 ///
 /// Columns: study, point, repeat, seed, run_id, status, message; each setting's key (`training.ranks`), and its last
 /// part (`ranks`) if no other setting has the same; then every number, text and flag of the results, by path
-/// (`closed_form.iteration_time_s`, also with `_` in place of `.`), except those with a setting's name. `throughput`,
-/// `cost`, … are short for the first column whose name continues them with `_`.
-///
-/// Values with units, in settings and in texts of expressions, are numbers in their base units: `bandwidth > '9 Gbps'`,
-/// `iteration_time_s < '10 ms'`. A column that is only such a setting is shown as written. Names of studies and
-/// variants, and texts of results, are texts even if they look like numbers: `variant = '1e5'`, `variant = 1e5`.
+/// (`closed_form.iteration_time_s`, also with `_` in place of `.`). `throughput`, `cost`, … are short for the first
+/// column whose name continues them with `_`. Values with units are numbers in their base units: `bandwidth > '9
+/// Gbps'`. Names of studies and variants, and texts of results, are texts even if they look like numbers.
 namespace syncline::batch {
 
 class Store;
@@ -37,9 +34,8 @@ struct Rows {
 struct Query {
     std::vector<std::string> where;  ///< conditions, all of which must be true
     std::vector<std::string> sort;   ///< expressions, each optionally with `desc`
-    /// Columns by which points are grouped. If given, there is one row per group, with the number of its points and,
-    /// for each of `columns` that is a number, mean, minimum, maximum and sample standard deviation (`ranks_mean`,
-    /// `_least`, `_most`, `_deviation`).
+    /// Columns by which points are grouped: one row per group, with the number of its points and, for each of `columns`
+    /// that is a number, `_mean`, `_least`, `_most` and `_deviation` (of the sample).
     std::vector<std::string> group;
     std::vector<std::string> columns;  ///< expressions; empty: the settings that vary, status and the main figures
 };

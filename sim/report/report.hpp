@@ -9,14 +9,10 @@
 #include "sim/explain/explanation.hpp"
 #include "sim/output/json_text.hpp"
 
-/// Reports: a result as a self-contained HTML page with charts, each with a table of its numbers.
-///
-/// The page contains its data as one block of JSON, in which `report` is the output of to_json(Report). Chart.js (MIT
-/// licence), which is part of the page, draws the charts from it. The content security policy of the page forbids every
-/// request. The same data gives the same bytes.
-///
-/// Data that is too large for a page is left out, and the page says so: timelines have at most 16 processes, bars that
-/// are too close are joined, and a large fabric has only a table of its busiest links.
+/// Reports: a result as a self-contained HTML page with charts, each with a table of its numbers. The page has its data
+/// as one block of JSON, in which `report` is the output of to_json(Report), and Chart.js (MIT licence). Its content
+/// security policy forbids every request. Data that is too large is left out, and the page says so: timelines have at
+/// most 16 processes, bars that are too close are joined, and a large fabric has only a table of its busiest links.
 namespace syncline {
 
 struct PageLimits {

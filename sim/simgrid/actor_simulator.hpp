@@ -13,18 +13,12 @@
 #include "sim/replay/simulator.hpp"
 #include "sim/simgrid/hosts.hpp"
 
-/// SimGrid's network models: each lane is an actor, and a message is a put and a get in a mailbox.
-///
-/// SimGrid never frees a mailbox, so a pair that meets for one message has none of its own, or an all-to-all would need
-/// memory quadratic in the number of ranks. It borrows one while a message waits for its other side: the side that
-/// arrives first takes a free mailbox, and it becomes free again when the other side arrives, because SimGrid matches
-/// put and get when the second of them is posted.
-///
-/// Receives are posted in the step that takes them: with SimGrid's models latency is part of the message.
-///
-/// The bound on a message's rate (Comm::set_rate) is not a factor on SimGrid's bandwidth (set_bw_factor_cb): with a
-/// factor a message occupies its whole share of each link and moves less data with it, so that two connections that
-/// reach half of a link each would have a quarter each, while real ones fill it together.
+/// SimGrid's network models: each lane is an actor, and a message is a put and a get in a mailbox. SimGrid never frees
+/// a mailbox, so a message borrows one while it waits for its other side: the side that arrives first takes a free
+/// mailbox, which becomes free when the other arrives. Receives are posted in the step that takes them: with SimGrid's
+/// models latency is part of the message. The bound on a message's rate (Comm::set_rate) is not a factor on SimGrid's
+/// bandwidth (set_bw_factor_cb): with a factor a message occupies its whole share of each link, so that two connections
+/// that reach half of a link each would have a quarter each.
 namespace syncline {
 
 class ActorSimulator : public Simulator {

@@ -9,15 +9,11 @@
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/wires.hpp"
 
-/// A cluster's places as SimGrid's hosts, for the network models that are SimGrid's own.
-///
-/// SimGrid asks for the route of each message; a zone of ours answers from a Wiring, so no table of routes is built
-/// (routed_zone.hpp). A host is a place; if routes depend on the channel, it is one process and channel, so that the
-/// zone knows whose message asks.
-///
-/// If latency is time in which streams sleep (Wires::streams_wait()), SimGrid's links have none. SimGrid would hold
-/// each message back for its latency, and share links in proportion to 1/latency, which no network does; and if several
-/// messages complete their latency at the same instant, its lazy solver (3.32) forgets the links of all but the first.
+/// A cluster's places as SimGrid's hosts, for the network models that are SimGrid's own. SimGrid asks a zone of ours
+/// for the route of each message (routed_zone.hpp), so no table is built. A host is a place; if routes depend on the
+/// channel, one process and channel. If latency is time in which streams sleep (Wires::streams_wait()), SimGrid's links
+/// have none: it would share links in proportion to 1/latency, and if several messages complete their latency at the
+/// same instant, its lazy solver (3.32) forgets the links of all but the first.
 namespace syncline {
 
 /// Chooses SimGrid's network model; must be called before the engine's first zone is created.

@@ -16,10 +16,9 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/// A wrapper of the parts of SQLite that we need. Only database.cpp uses its C interface.
-///
-/// Errors of a file (full disk, no permission, damage) are thrown as OutputError, which names the file and says what to
-/// do; errors in SQL written by users, which runs in memory, are thrown as SqlError.
+/// A wrapper of the parts of SQLite that we need; only database.cpp uses its C interface. Errors of a file are thrown
+/// as OutputError, which names it and says what to do; errors in SQL written by users, which runs in memory, as
+/// SqlError.
 namespace syncline::batch {
 
 /// Returns the error to throw for a file whose content is not what the program has written, with what to do.

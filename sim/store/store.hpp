@@ -22,13 +22,10 @@
 ///     view scenarios(run_id, scenario)                      the full resolved scenario, as input of `syncline run`
 ///     meta(key, value)                                      the program's version, its shards, numbers of rows
 ///
-/// A run is one simulation, named by a hash of its resolved scenario, its seed and the version; points refer to runs.
-/// The same study gives equal runs, texts and points, row for row, whether interrupted or not and in any number of
-/// shards; only `attempts` depends on the clock. Every change is a transaction that is written synchronously: if the
-/// program is killed, only the active runs are lost. Any number of programs may have the store open.
-///
-/// A store of another version or format, or a damaged one, is rejected and not changed. Damage that SQLite does not
-/// detect is found by checksums of rows, by rows that others refer to, and by the number of rows of each table.
+/// A run is named by a hash of its resolved scenario, its seed and the version. The same study gives equal runs, texts
+/// and points, whether interrupted or not and in any number of shards; only `attempts` depends on the clock. Every
+/// change is a transaction that is written synchronously. Any number of programs may have the store open. A store of
+/// another version or format, or a damaged one (found by SQLite, checksums, references, numbers of rows), is rejected.
 namespace syncline::batch {
 
 enum class Status { pending, done, failed };
@@ -63,11 +60,10 @@ public:
 
     static bool exists(const std::filesystem::path& directory);
 
-    /// Add the points of a study: add() and skip() are called between begin_study() and end_study(), which is one
-    /// transaction. New runs become pending, or failed with the reason if they do not fit. end_study() removes points
-    /// of an earlier form of the study, which have not been passed to add() or skip(), and returns their number. skip()
-    /// is for points of another shard. Runs that are not done get the names of files as they are now: those depend on
-    /// the directory from which the program is called. `shard` is stored with the study, if given.
+    /// Add the points of a study: add() and skip() (for points of another shard) are called between begin_study() and
+    /// end_study(), which is one transaction. New runs become pending, or failed with the reason if they do not fit.
+    /// end_study() removes points of an earlier form of the study and returns their number. Runs that are not done get
+    /// the names of files as they are now. `shard` is stored with the study, if given.
     void begin_study(const std::string& study, const std::optional<Shard>& shard = {});
     std::string add(const config::StudyPoint& point);
     void skip(const config::StudyPoint& point);

@@ -12,24 +12,8 @@
 #include "sim/config/files.hpp"
 #include "sim/config/resolved.hpp"
 
-/// A study: one base scenario and the axes along which it varies, as one YAML file.
-///
-///     base: zhang-2021.yaml                       # a scenario's file, or its mapping
-///     axes:                                       # the points are the product of all axes, the last one fastest
-///       platform.fabric.topology: [star, ring]    # over any key of a scenario: a list,
-///       training.ranks: 2^1..2^6                  # powers, or `2..64 step 2` (its end only if a step reaches it)
-///       variant: [ring, parameter-server]         # of the base's variants (default: all of them)
-///     zip:                                        # joined axes: equally many values, taken together
-///       - {training.batch_per_rank: [32, 64], training.iterations: [4, 2]}
-///     exclude: ["algorithm = 'ring' and ranks > 32"]    # conditions, in SQL, on the axes' names
-///     include: ["ranks < 64"]                     # if there are some: at least one must be true
-///     repeat: 5                                   # repetitions of each point, each with its own seed
-///     seed: 1                                     # of the first repetition; incremented for each further one
-///     draw:                                       # keys drawn from a distribution, once for each repetition
-///       platform.fabric.latency: {distribution: uniform, least: 1 us, most: 5 us}
-///     question: {objective: throughput, constraints: ["memory_fraction < 1"], budget: 200, top: 5}
-///
-/// A scenario is a study without axes. A `sweep` in a point's `collective` makes one point per size (setting
+/// A study: one base scenario and the axes along which it varies, as one YAML file; scenarios/studies/README.md shows
+/// its keys. A scenario is a study without axes. A `sweep` in a point's `collective` makes one point per size (setting
 /// `collective.bytes`), and `model: auto` one per fitting choice (setting `training.parallelism.model`).
 namespace syncline::config {
 

@@ -11,13 +11,10 @@ namespace {
 void open(Fields&) {}
 
 void describe(Fields& fields, Question& question) {
-    fields.text(
-        {"objective",
-         "Objective: a figure of the results, such as `iteration_time_s`, or an expression over figures. It is "
-         "minimised; `throughput`, `scaling_efficiency`, `tokens_per_s`, utilisations and bandwidths are "
-         "maximised, and a prefix `min:` or `max:` sets the direction. Points with different batch sizes compare "
-         "by `cost_per_million_samples`, not by `cost`."},
-        question.objective);
+    fields.text({"objective",
+                 "Objective to minimise: a result's field, such as `iteration_time_s`, or an expression. Throughputs, "
+                 "efficiencies, utilisations and bandwidths are maximised; `min:` or `max:` overrides."},
+                question.objective);
     std::vector<std::string> constraints;
     fields.texts(
         {"constraints", "Conditions, in SQL, that a point's results must satisfy: `memory.total_bytes < 16e9`."},
@@ -44,9 +41,8 @@ void describe(Fields& fields, StudyFile& study) {
     fields.text({"description", "Text for readers."}, description);
     fields.section({"base", "Base scenario, or the name of its file.", true, true}, open);
     fields.section({"axes",
-                    "Axes: keys of a scenario, paths such as `training.ranks`, with their values: a list, a range "
-                    "`2..64 step 2`, powers `2^1..2^10`, or one value. `variant` varies the base's variants. Points "
-                    "are the product of all axes; the last one varies fastest."},
+                    "Axes: a scenario's keys (`training.ranks`), or `variant`, with their values: a list, `2..64 step "
+                    "2`, `2^1..2^10`, or one value. Points are their product; the last varies fastest."},
                    open);
     fields.each(
         {"zip",

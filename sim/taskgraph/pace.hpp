@@ -5,27 +5,21 @@
 /// Noise: factors by which computation and messages take longer than planned.
 ///
 /// A process computes in iteration i more slowly by slowdown · X_i · Y_i. The X_i are its own, the Y_i those of its
-/// node, which all processes of the node share: a daemon, a hot chassis or a lower power limit slows them all. All X_i
-/// and Y_i are independent, lognormal, with mean 1 and coefficient of variation `jitter` or `node_jitter` (call it c):
-/// X = exp(σz - σ²/2), σ² = ln(1 + c²), z standard normal. One factor applies to all that the process computes in an
-/// iteration: differences between single kernels average out over a model's hundreds, and synchronous training waits
-/// for whole iterations that take longer. Ranks that wait for each other, with nothing in between, take E[max of N
-/// X's] = ∫ 1 - F(x)^N dx of the planned time, where F is the lognormal's distribution function (training/slowest.hpp).
+/// node. All are independent, lognormal, with mean 1 and coefficient of variation c, `jitter` or `node_jitter`: X =
+/// exp(σz - σ²/2), σ² = ln(1 + c²), z standard normal. One factor applies to all that the process computes in an
+/// iteration. N ranks that wait for each other take E[max of N X's] = ∫ 1 - F(x)^N dx of the planned time, F being the
+/// lognormal's distribution function (training/slowest.hpp). The latency of each message is multiplied by an
+/// independent factor of the same kind; bytes take their planned time (D. De Sensi et al., "Noise in the clouds:
+/// influence of network performance variability on application scalability", POMACS 6(3), 2022, arXiv:2210.15315).
 ///
-/// The latency of each message is multiplied by an independent factor of the same kind. Bytes take their planned time:
-/// what other traffic does to them is contention, which is simulated. The noise of latency and that of bandwidth are
-/// also measured apart by D. De Sensi et al., "Noise in the clouds: influence of network performance variability on
-/// application scalability", POMACS 6(3), 2022 (arXiv:2210.15315).
-///
-/// That noise in single processes becomes the time of all where they wait for each other: F. Petrini, D. Kerbyson, S.
-/// Pakin, "The case of the missing supercomputer performance", SC 2003; T. Hoefler, T. Schneider, A. Lumsdaine,
-/// "Characterizing the influence of system noise on large-scale applications by simulation", SC 2010; J. Dean, L.
-/// Barroso, "The tail at scale", CACM 56(2), 2013; in training: J. Chen et al., "Revisiting distributed synchronous
-/// SGD", arXiv:1604.00981, 2016. The lognormal is our choice: it is positive, with a tail to the right, like measured
-/// iterations.
+/// Sources: F. Petrini, D. Kerbyson, S. Pakin, "The case of the missing supercomputer performance", SC 2003; T.
+/// Hoefler, T. Schneider, A. Lumsdaine, "Characterizing the influence of system noise on large-scale applications by
+/// simulation", SC 2010; J. Dean, L. Barroso, "The tail at scale", CACM 56(2), 2013; in training: J. Chen et al.,
+/// "Revisiting distributed synchronous SGD", arXiv:1604.00981, 2016. The lognormal is our choice: positive, with a tail
+/// to the right.
 ///
 /// Left out: noise that lasts for several iterations (but see stragglers), traces of single interruptions, as Hoefler
-/// et al. inject them, late servers, input copies, the ticks of a fusion cycle, reductions and copies of exchanges.
+/// et al. inject them, late servers, input copies, ticks of a fusion cycle, reductions and copies of exchanges.
 namespace syncline {
 
 /// Returns 64 pseudo-random bits derived from a seed and two counters (XXH3).

@@ -10,13 +10,10 @@
 #include "sim/platform/place.hpp"
 #include "sim/taskgraph/pace.hpp"
 
-/// One training iteration as tasks, streams and dependencies, in flat arrays that index each other.
-///
-/// A process is a worker (a rank) or a server. It runs several streams, each of which executes its tasks strictly in
-/// the order in which they were added, like a CUDA stream, unless take_by_priority says otherwise; a task waits for the
-/// tasks it depends on, in this iteration or in the previous one. A collective is one task for each member of its
-/// group; its messages are generated during replay, so the size of the graph depends on ranks × layers and not on
-/// messages.
+/// One training iteration as tasks, streams and dependencies, in flat arrays that index each other. A process is a
+/// worker (a rank) or a server. Each of its streams executes its tasks in the order in which they were added, like a
+/// CUDA stream, unless take_by_priority says otherwise; a task waits for those it depends on, in this iteration or the
+/// previous one. A collective is one task for each member of its group; its messages are generated during replay.
 namespace syncline {
 
 using ProcessId = std::uint32_t;
@@ -142,11 +139,10 @@ public:
     /// begin iteration i + 2 before its tasks with ticks have ended in iteration i.
     void begin_with(TaskId task);
 
-    /// Makes these streams execute their tasks in one order that they agree on as they go, as if they asked a
-    /// coordinator. When the first of them becomes free, it takes, among the tasks whose dependencies have ended on all
-    /// of the streams, the one with the lowest priority, and of several the one added first; if there is none, it
-    /// waits. The others follow. The i-th tasks of all streams correspond: they belong to the same exchange, if to any,
-    /// and have the same priority. A stream is in at most one such queue, and completes an iteration before it begins
+    /// Makes these streams execute their tasks in one order that they agree on. When the first of them becomes free, it
+    /// takes, among the tasks whose dependencies have ended on all of the streams, the one with the lowest priority,
+    /// and of several the one added first; the others follow. The i-th tasks of all streams correspond: same exchange,
+    /// if any, and same priority. A stream is in at most one such queue, and completes an iteration before it begins
     /// the next.
     QueueId take_by_priority(std::vector<StreamId> streams);
     /// Says that the processes come in blocks of this many, consecutive ones, and that those of a block may be alike:

@@ -45,10 +45,7 @@ struct Metrics {
     std::string bisection_basis;  ///< origin of the figure, in a few words
     /// Number of cables that must fail before some host is cut off; nothing if the graph is too large to find it.
     std::optional<std::uint32_t> edge_connectivity;
-    /// 1 - |λ2| of the mixing matrix of gossip over this graph, with the weight 1/(degree+1) for each neighbour and for
-    /// the rank itself (symmetric graphs that are not regular: Metropolis-Hastings weights): the error shrinks by |λ2|
-    /// per iteration. Nothing with switches, which average nothing, and for more than 512 ranks with one-way
-    /// connections, or more than 20,000 ranks, unless the graph has a formula.
+    /// 1 - |λ2| of the mixing matrix of gossip over this graph (spectrum.hpp): the error shrinks by |λ2| per iteration.
     std::optional<double> spectral_gap;
     std::vector<LevelMetrics> levels;  ///< from the hosts up; empty without switches
 };

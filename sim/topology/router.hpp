@@ -10,27 +10,23 @@
 
 #include "sim/topology/topology.hpp"
 
-/// Routes through a fabric: shortest paths, by latency (then hops) or by hops (then latency).
-///
-/// Among equally short paths a policy chooses at every branch:
+/// Routes through a fabric: shortest paths, by latency (then hops) or by hops (then latency). Among equally short paths
+/// a policy chooses at every branch:
 /// - first: the cable that was added first.
-/// - ecmp: a hash of source, destination and channel selects one, always the same for the same flow. In rings and tori
-///   a host alternates with its neighbours, so that flows to hosts at equal distance are balanced over the directions.
+/// - ecmp: a hash of source, destination and channel. In rings and tori a host alternates with its neighbours, so that
+///   flows to hosts at equal distance are balanced over the directions.
 /// - d_mod_k: for fat trees. From level l, a flow to destination d goes up through port ⌊d / (w₁…w_l)⌋ mod
 ///   (w_{l+1}·p_{l+1}), where ports are numbered from parent to parent and then from cable to cable, and down through
 ///   the same one of the parallel cables: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
-///   permutations on real life fat trees", 2010. SimGrid's FatTreeZone does the same, but uses only the first of
-///   parallel cables.
-/// - adaptive_at_start: the path whose busiest hop has the fewest flows in flight; ties go to the first path. The
-///   caller passes the number of flows; the route is then fixed.
+///   permutations on real life fat trees", 2010 (SimGrid's FatTreeZone uses only the first of parallel cables).
+/// - adaptive_at_start: the path whose busiest hop has the fewest flows in flight, which the caller passes; ties go to
+///   the first path; the route is then fixed.
 ///
 /// Left out: paths longer than the shortest (Valiant's), and flows that change their path in flight.
 ///
-/// There are no precomputed tables. A search runs backwards from a destination, only as far as the sources that ask,
-/// and is kept; hosts with a single cable are left out of it, and reached through the vertex at its other end. A star
-/// or a fat tree of thousands of hosts therefore needs only a few searches, among its switches. A torus and its like
-/// (Topology::cycles) need one, from host 0: distances to another host are the same, moved. Source of the search: E. W.
-/// Dijkstra, Numerische Mathematik 1 (1959).
+/// No tables are precomputed. A search (E. W. Dijkstra, Numerische Mathematik 1, 1959) runs backwards from a
+/// destination, only as far as the sources that ask, and is kept; hosts with a single cable are left out of it. A torus
+/// and its like (Topology::cycles) need one, from host 0: distances to another host are the same, moved.
 namespace syncline {
 
 struct Routing {

@@ -6,19 +6,15 @@
 
 #include "sim/topology/topology.hpp"
 
-/// Topologies by name and parameters.
+/// Topologies by name and parameters. As a fabric a shape's hosts are network ports, and trees have switches at their
+/// inner vertices; as an overlay it consists of ranks only. Shapes are described at the top of their files:
+/// patterns.cpp (star, ring, full-mesh, exponential, hypercube), tree.cpp, torus.cpp, hierarchical.cpp, fat_tree.cpp,
+/// dragonfly.cpp, rails.cpp, user_graph.cpp.
 ///
-/// Each shape has two readings. As a fabric its hosts are network ports, and trees have switches at their inner
-/// vertices; as an overlay it consists of ranks only, which then also occupy the inner vertices. Shapes without
-/// switches are the same in both readings.
-///
-/// Each shape is described at the top of its file: patterns.cpp (star, ring, full-mesh, exponential, hypercube),
-/// tree.cpp, torus.cpp, hierarchical.cpp, fat_tree.cpp, dragonfly.cpp, rails.cpp, user_graph.cpp.
-///
-/// Cables have levels, for their bandwidth and latency. Without switches all cables are of level 0, except that a torus
-/// has a level for each dimension and a hierarchy one for each of its levels. With switches, level 0 is a host's cable,
-/// and a switch's upward cable has the switch's level: in a dragonfly 1 within a group and 2 between groups, in a graph
-/// the number of cables from the nearer end to the nearest host.
+/// Cables have levels, for their bandwidth and latency. Without switches all are of level 0, except that a torus has a
+/// level for each dimension and a hierarchy one for each of its levels. With switches, level 0 is a host's cable, and a
+/// switch's upward cable has the switch's level: in a dragonfly 1 within a group and 2 between groups, in a graph the
+/// number of cables from the nearer end to the nearest host.
 namespace syncline {
 
 /// In the order in which files list the names.
@@ -80,10 +76,9 @@ struct TopologySpec {
 enum class Use { fabric, overlay };
 
 /// Returns the topology of `spec` for `hosts` hosts (0: as the spec says; 16 if neither gives a number). An overlay has
-/// exactly this number. A fabric may have more, if the spec gives a larger number or its parameters fix a larger shape
-/// (a torus of 4 × 4 for 10 hosts): the first hosts are used, the others only forward. Throws TopologyError if the
-/// parameters contradict each other, the number of hosts or the use, if there would be too many cables, or if the
-/// result is not connected; `key` is then the parameter's name in files, "shape" for a shape that does not fit the use.
+/// exactly this number; a fabric may have more, of which the first are used. Throws TopologyError if parameters
+/// contradict each other, the number of hosts or the use, if there would be too many cables, or if the result is not
+/// connected; `key` is then the parameter's name in files, "shape" for a shape that does not fit the use.
 Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts = 0);
 
 /// Returns the shape's name in files: "star", "full-mesh".

@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-/// A topology is a graph of hosts and switches.
-///
-/// The same type serves as a **fabric**, the wires of a platform, and as an **overlay**, the communication pattern of
-/// ranks. An edge of the graph is one direction of a cable: a full-duplex cable is two edges, and a one-way connection,
-/// which an overlay may have, is one.
+/// A topology is a graph of hosts and switches: a **fabric**, the wires of a platform, or an **overlay**, the
+/// communication pattern of ranks. An edge is one direction of a cable: a full-duplex cable is two edges, a one-way
+/// connection of an overlay one.
 namespace syncline {
 
 enum class VertexKind : std::uint8_t { host, crossbar };

@@ -7,16 +7,12 @@
 #include "sim/output/files.hpp"
 #include "sim/trace/limits.hpp"
 
-/// Timelines in the Trace Event Format (JSON), which Perfetto and chrome://tracing open.
-///
-/// A node is a process and a stream a thread. Tasks are slices that contain their acts, a message is an arrow from the
-/// slice in which it is sent to the slice in which it arrives, and a link is a counter in percent of its bandwidth.
-/// Times are microseconds of simulated time since the start of the replay, with a resolution of a nanosecond. The
-/// events of a thread are in order of time, a slice before the slices inside it, so that readers with a stack of open
-/// slices need not sort. An additional process "iteration" shows the measured window (see TimelineView). `otherData`
-/// and the arguments of that slice say what was left out.
-///
-/// Source: N. Duca and D. Sinclair, "Trace Event Format", the document that both viewers refer to.
+/// Timelines in the Trace Event Format (JSON; N. Duca and D. Sinclair, "Trace Event Format"), which Perfetto and
+/// chrome://tracing open. A node is a process and a stream a thread. Tasks are slices that contain their acts, a
+/// message is an arrow between slices, and a link is a counter in percent of its bandwidth. Times are microseconds of
+/// simulated time since the start of the replay, with a resolution of a nanosecond. The events of a thread are in order
+/// of time, a slice before the slices inside it. An additional process "iteration" shows the measured window (see
+/// TimelineView). `otherData` and the arguments of that slice say what was left out.
 namespace syncline {
 
 /// Writes the timeline to `sink`; `title` names its subject. Returns Drawing::account() including links, so that the

@@ -25,11 +25,9 @@ struct LinkCurves {
 };
 
 /// Returns the curves of the `most` most utilised links in the drawn time range, among the links on routes of shown
-/// processes; none below TraceLevel::messages.
-///
-/// A message's bytes are spread evenly over its transfer time, while its rate in the replay changes with the other
-/// traffic on its links: a share may temporarily exceed 1, although the bytes are right. All messages count, also those
-/// of hidden processes. Left out: messages that flow for less than a nanosecond.
+/// processes; none below TraceLevel::messages. Messages of hidden processes count, too. A message's bytes are spread
+/// evenly over its transfer time, so that a share may temporarily exceed 1. Left out: messages that flow for less than
+/// a nanosecond.
 LinkCurves link_curves(const Drawing& drawing, std::size_t most);
 
 /// Returns the line about omitted links for Drawing::account(); empty if none are omitted.

@@ -10,12 +10,10 @@
 
 namespace syncline::validation {
 
-/// Predictions under an alternative: an assumption on what the source leaves open, or a mechanism that is off.
-///
-/// The parameters are estimated again, from the same rows, so that a constant error is not the alternative's. An
-/// alternative is refused for a row if the scenario is then invalid, or does not fit into the devices' memory; if it is
-/// refused for a calibration row, it is for all rows. Several seeds are not tried. Left out: combinations of
-/// alternatives.
+/// Predictions under an alternative: an assumption on what the source leaves open, or a mechanism that is off. The
+/// parameters are estimated again, from the same rows. An alternative is refused for a row if the scenario is then
+/// invalid or does not fit into memory; if it is a calibration row, for all rows. Left out: several seeds, combinations
+/// of alternatives.
 struct Alternate {
     config::Alternative of;
     Calibration calibration;                 ///< if it is refused for all rows: empty

@@ -11,11 +11,9 @@
 #include "sim/validation/least_squares.hpp"
 #include "sim/validation/simulator.hpp"
 
-/// Estimates unknown parameters of a cluster from measurements on it.
-///
-/// Parameters with the same rows are estimated together (least_squares.hpp). The groups are estimated one after the
-/// other, in the order in which they are written, each with the values of the previous ones. Predicted rows take no
-/// part.
+/// Estimates unknown parameters of a cluster from measurements on it. Parameters with the same rows are estimated
+/// together (least_squares.hpp), such groups one after the other, as written, each with the values of the previous
+/// ones.
 namespace syncline::validation {
 
 /// How rows are simulated.

@@ -27,11 +27,9 @@ struct Sample {
 std::vector<std::string> series_names(const std::vector<config::MeasuredScenario>& scenarios);
 
 /// Leaves out the rows that are not selected, except calibration rows that the others need, and scenarios without rows.
-///
 /// A sample is drawn without replacement from the predicted rows of the selected series. Each scenario contributes in
-/// proportion to its rows; the rows that are left after rounding down go to the largest fractions (Hamilton's method),
-/// so that a figure over the sample estimates the one over all rows. Within a scenario each row is as probable as any
-/// other. A row's draw depends on the seed and on its number among all predicted rows.
+/// proportion to its rows; what is left after rounding down goes to the largest fractions (Hamilton's method). A row's
+/// draw depends on the seed and on its number among all predicted rows.
 std::optional<Sample> select(std::vector<config::MeasuredScenario>& scenarios, const RowSelection& selection);
 
 /// Divides `total` in proportion to `sizes`, whose sum it does not exceed, by the largest remainders; equal ones in

@@ -27,9 +27,8 @@ struct RowRun {
 };
 
 /// Returns the seed of a simulation's repetition `number`: for 0 the seed itself, for others one that SplitMix64
-/// derives from it (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). Seeds
-/// that follow each other would not do: XXH3 adds them to the counters of the draws (pace.hpp), so that neighbouring
-/// seeds share many draws.
+/// derives from it (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), since
+/// XXH3 adds seeds to the counters of the draws (pace.hpp), of which neighbours share many.
 std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number);
 
 /// A signal ended the work.
@@ -57,9 +56,8 @@ public:
     std::vector<Answer> all_answers(const std::vector<RowRun>& questions);
     std::size_t simulations() const { return answered_; }
 
-    /// Runs work(0), …, work(count - 1), each in a turn of its own: while one waits for its answers, the others ask, so
-    /// that no processor is idle while a calibration asks one question after the other. Of those that throw, the first
-    /// one's exception is thrown; the others may be cancelled. `ended` is called with the number that have ended.
+    /// Runs work(0), …, work(count - 1), each in a turn of its own: while one waits for its answers, the others ask. Of
+    /// those that throw, the first one's exception is thrown. `ended` is called with the number that have ended.
     void by_turns(std::size_t count, const std::function<void(std::size_t)>& work,
                   const std::function<void(std::size_t)>& ended);
 

@@ -11,16 +11,12 @@
 #include "sim/validation/calibration.hpp"
 #include "sim/validation/simulator.hpp"
 
-/// Comparison of predictions with measurements.
-///
-/// A row's error is predicted / measured - 1, its accuracy 1 - |error|, not below 0. Calibration rows are shown and
-/// never counted. The leave-one-out sensitivity of the predictions is found by leaving out one calibration row at a
-/// time: its parameters are estimated again without it, or keep the scenario's own values if too few rows remain, and
-/// later parameters are estimated after them. A parameter is poorly determined if an error of the rows by the stated
-/// noise, or else by 1 %, changes it by half of its value or more (a chosen limit).
-///
-/// An uncalibrated prediction has the values that the scenario and its presets have without any measurement of the
-/// series: what a user gets who has measured nothing.
+/// Comparison of predictions with measurements. A row's error is predicted / measured - 1, its accuracy 1 - |error|,
+/// not below 0. Calibration rows are never counted. For the leave-one-out sensitivity one calibration row at a time is
+/// left out: its parameters are estimated again without it, or keep the scenario's own values if too few rows remain,
+/// and later parameters after them. A parameter is poorly determined if an error of the rows by the stated noise, or
+/// else by 1 %, changes it by half of its value or more (a chosen limit). An uncalibrated prediction has the values
+/// that the scenario and its presets have without any measurement of the series.
 namespace syncline::validation {
 
 struct LeftOut {

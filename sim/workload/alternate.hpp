@@ -6,15 +6,13 @@
 #include "sim/workload/transformer.hpp"
 
 /// Recomputation by operator: of a transformer's layer the results of flash attention and of every second product with
-/// weights are kept, and all else is computed again before the backward pass (PyTorch's torchtitan, `mode = selective`
-/// with `selective_ac_option = op`: _custom_policy in torchtitan/parallelisms/parallelize_llama.py, "saves output of
-/// all compute ops, except every second mm").
+/// weights are kept, and all else is computed again before the backward pass (torchtitan, `mode = selective` with
+/// `selective_ac_option = op`: _custom_policy in torchtitan/parallelisms/parallelize_llama.py).
 ///
 /// Products are counted as PyTorch's modules issue them, the first one being kept: queries, keys, values and
 /// projection, of which keys and projection are computed again; gate, hidden units and output of a gated feed-forward
-/// half, of which the hidden units are. A block's output is read by no backward pass of the block, so that it is not
-/// computed again, and neither is the addition after it. Stored scores are no products with weights, so that these and
-/// the weighted sum are computed again, too.
+/// half, of which the hidden units are. A block's output is read by no backward pass of the block, so that neither it
+/// nor the addition after it is computed again. Stored scores and the weighted sum are.
 ///
 /// With width h, q and k elements of queries and of keys, and f hidden units of a gated half, hk + qh + hf of the h(q +
 /// 2k) + qh + 3hf multiply-accumulates with weights are executed twice: 37 % in Llama 3 8B. Kept are, per token, the

@@ -13,54 +13,42 @@
 /// Models of the time that a device computes on a layer, or on its part of a layer.
 ///
 /// `roofline`: a kernel takes max(flops/F, bytes/M, l), with the device's peak F, its memory bandwidth M, and the
-/// minimum time l of a kernel. The forward pass of a layer is one kernel, and so are the gradient of its weights and
-/// the gradient of its inputs, which the first layer does not need; layers of transformers are several kernels each
-/// (Lowering::implicit in kernels.hpp). Source: S. Williams, A. Waterman, D. Patterson, "Roofline", Commun. ACM 52(4),
-/// 2009.
+/// minimum time l of a kernel, lowered by Lowering::implicit (kernels.hpp). Source: S. Williams, A. Waterman, D.
+/// Patterson, "Roofline", Commun. ACM 52(4), 2009.
 ///
-/// `im2col`: the same, with convolutions lowered to matrix products, kernel by kernel (Lowering::im2col). A. Castelló
-/// et al., "Analysis of model parallelism for distributed neural networks", EuroMPI 2019.
+/// `im2col`: the same with Lowering::im2col. A. Castelló et al., "Analysis of model parallelism for distributed neural
+/// networks", EuroMPI 2019.
 ///
-/// `efficiency`: the roofline with max(flops/(F·e), bytes/M, l), where the device's curve gives e as a function of the
-/// samples processed together, or of the smallest of a matrix product's m, n and k. Work that is no matrix product has
-/// the curve's last e.
+/// `efficiency`: max(flops/(F·e), bytes/M, l), where the device's curve gives e as a function of the samples processed
+/// together, or of the smallest of a matrix product's m, n and k (other work has the curve's last e).
 ///
-/// `tables`: the device's measured rates of kernels (sim/platform/kernel_rates.hpp): matrix products by shape, fused
-/// attention at its own rate, other kernels by their bytes at the measured memory bandwidth. A kernel takes at least l.
-/// Convolutions have their measured times, and rates of their own for what follows them. Layers are lowered to what a
-/// framework launches (Lowering::launched). Products have the factors that `precision` names, or those of PyTorch's
-/// defaults (factors_wanted). With eager launches (Launches) a pass of n kernels takes max(t, n·h): t on
-/// the device, and h on the host for each kernel (KernelRates::host_launch_s). The passes are the forward pass, the
-/// backward pass with both gradients, and the core alone where it is computed again. The host runs ahead of the device,
-/// but on average it cannot issue kernels faster. Kernels are counted as they are lowered: parts of a layer have as
-/// many as the whole layer, so that narrow parts become host-bound. Where the host waits for results w times
-/// (Kernel::waits) it loses its lead, and the device is idle until it has issued the next kernel: a pass takes at least
-/// t + w·h. With blocking launches the host waits for each kernel before it issues the next one, so that the pass takes
-/// t + n·h. Sources: A. Paszke et al., "PyTorch: an imperative style, high-performance deep learning library", NeurIPS
-/// 2019 (asynchronous launches); J. Fernandez et al., "The framework tax", EMNLP 2023 (latency that is bound by the
-/// framework); NVIDIA, CUDA C++ programming guide (CUDA_LAUNCH_BLOCKING).
+/// `tables`: the device's measured rates of kernels (sim/platform/kernel_rates.hpp), at least l each, lowered by
+/// Lowering::launched; products have the factors that `precision` names, or PyTorch's defaults (factors_wanted). With
+/// eager launches (Launches) a pass of n kernels takes max(t, n·h): t on the device, and h on the host for each kernel
+/// (KernelRates::host_launch_s), since the host runs ahead of the device. Passes are the forward pass, the backward
+/// pass with both gradients, and the core alone where it is computed again. Parts of a layer have as many kernels as
+/// the whole. Where the host waits for results w times (Kernel::waits), a pass takes at least t + w·h; with blocking
+/// launches t + n·h. Sources: A. Paszke et al., "PyTorch: an imperative style, high-performance deep learning library",
+/// NeurIPS 2019; J. Fernandez et al., "The framework tax", EMNLP 2023; NVIDIA, CUDA C++ programming guide
+/// (CUDA_LAUNCH_BLOCKING).
 ///
-/// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model. If
-/// there is no such measurement, the same as `tables`, or as `roofline` if the device has no tables.
-/// Between measured batches times are linear in the number of samples; outside their range the factor of the nearest
-/// batch applies. The roofline only divides that time among the layers; optimizer, pooling, activations and framework
-/// overhead are included in it.
+/// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model, all
+/// overheads included; without such a measurement `tables`, or `roofline` if the device has none. Between measured
+/// batches times are linear in the number of samples; outside the factor of the nearest batch applies.
 ///
 /// `measured`: the measured time of each layer, times samples/batch and the share of the layer. If a layer computes
 /// both gradients, half of its backward time counts for each.
 ///
-/// All times are divided by the device's `speed`, a factor to calibrate.
-///
-/// Left out: kernels that run concurrently, clocks that fall with temperature. Of launches: those of the optimizer's
-/// step, of collectives, of further chunks and rounds of a layer; element-wise kernels that a framework does not fuse
-/// as the lowering does; Python between layers, data loading, and a lead of the host from one layer to the next.
+/// All times are divided by the device's `speed`, a factor to calibrate. Left out: kernels that run concurrently,
+/// clocks that fall with temperature. Of launches: those of the optimizer's step, of collectives, of further chunks and
+/// rounds of a layer; element-wise kernels that a framework does not fuse as the lowering does; Python between layers,
+/// data loading, and a lead of the host from one layer to the next.
 namespace syncline {
 
 enum class ComputeKind { calibrated, roofline, im2col, efficiency, measured, tables };
 
-/// How kernels reach the device: `eager`, issued one by one while the training runs; `blocking`, the same, but the host
-/// waits for each (CUDA_LAUNCH_BLOCKING=1); `graph`, captured once and launched together (CUDA graphs), so that the
-/// host does not limit them.
+/// Kernel launches: one by one (`eager`), the same with the host waiting for each (`blocking`: CUDA_LAUNCH_BLOCKING=1),
+/// or captured once and launched together (`graph`: CUDA graphs), so that the host does not limit them.
 enum class Launches { eager, blocking, graph };
 
 /// How the framework runs kernels.

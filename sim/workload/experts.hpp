@@ -11,13 +11,10 @@
 ///
 ///     parameters                hE + E·P + S·P', and the normalisation
 ///     acting on a token         hE + K·P + S·P', and the normalisation
-///     multiply-accumulates      s·(hE + K·M + S·M')
+///     multiply-accumulates      s·(hE + K·M + S·M'), without what a capacity pads
 ///
-/// hE is the router, a matrix without bias. Multiply-accumulates are those of a layer that drops no token; what a
-/// capacity pads is time (kernels.hpp), not part of them.
-///
-/// Left out: an expert bias of the router's scores, as in DeepSeek-V3 (E parameters that no gradient changes); the
-/// auxiliary loss that balances the experts.
+/// hE is the router, a matrix without bias. Left out: an expert bias of the router's scores, as in DeepSeek-V3 (E
+/// parameters that no gradient changes); the auxiliary loss that balances the experts.
 namespace syncline {
 
 Layer experts(std::string name, const Experts& shape);

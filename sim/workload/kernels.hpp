@@ -27,16 +27,15 @@
 ///
 /// GEMM(m, n, k) has 2mnk FLOP and moves mn + mk + kn elements; im2col(m, n) moves mn elements; col2im(m, n) has mn
 /// FLOP and moves mn elements. With g groups there are g GEMMs of co/g filters and ci/g channels. A dense layer is
-/// GEMM(b, out, in), GEMM(in, out, b) and GEMM(b, in, out), where b counts positions too. Biases and batch
-/// normalisation are left out. Layer normalisation before a dense layer, or after an embedding, is a separate kernel.
+/// GEMM(b, out, in), GEMM(in, out, b) and GEMM(b, in, out), where b counts positions too. Left out: biases and batch
+/// normalisation. Layer normalisation before a dense layer, or after an embedding, is a separate kernel.
 ///
-/// `implicit`: no copies: each pass of a convolution or a dense layer is one kernel of 2·macs·b FLOP that moves inputs,
-/// parameters and outputs once.
+/// `implicit`: each pass of a convolution or a dense layer is one kernel of 2·macs·b FLOP that moves inputs, parameters
+/// and outputs once.
 ///
 /// `launched`: what an eager framework launches (PyTorch, aten/src/ATen/native: Convolution.cpp, Normalization.cpp,
-/// Activation.cpp, DilatedMaxPool2d.cpp; torch/amp/autocast_mode.py). Each pass of a convolution is one kernel with the
-/// shape of the convolution (ConvolutionWork). With y outputs, x inputs and p weights, elements that are read and
-/// written:
+/// Activation.cpp, DilatedMaxPool2d.cpp; torch/amp/autocast_mode.py). Each pass of a convolution is one kernel
+/// (ConvolutionWork). With y outputs, x inputs and p weights, elements that are read and written:
 ///
 ///     forward           cast p; pooling of the inputs; convolution; bias 2y; batch normalisation 3y (statistics,
 ///                       result); residual addition 3y; ReLU 2y; copy into a concatenation 2y
@@ -44,75 +43,65 @@
 ///     input gradient    convolution; pooling of the inputs; addition of the input's other gradients 3x
 ///
 /// Pooling of x to x/s² elements reads x and writes x/s²; its gradient writes x and reads x/s²; a maximum has an index
-/// of 8 bytes for each result. A cast exists where weights are larger than activations: it reads the one and writes the
-/// other. The weight gradient has what both gradients need, because the first layer has no other. A
-/// convolution of single channels (depthwise) moves x + y + p and has no product. Dense layers and patch embeddings are
-/// those of `implicit`, and their casts. Left out: dropout, pooling and activations between dense layers, the loss of
-/// an image network, means of single channels before them, running statistics, maxima beside a module's convolutions.
+/// of 8 bytes for each result. A cast exists where weights are larger than activations. The weight gradient has what
+/// both gradients need. A convolution of single channels (depthwise) moves x + y + p and has no product. Dense layers
+/// and patch embeddings are those of `implicit`, and their casts. Left out: dropout, pooling and activations between
+/// dense layers, the loss of an image network, means of single channels before them, running statistics, maxima beside
+/// a module's convolutions.
 ///
 /// Other layers are the same in all. A transformer's halves are their matrices (weight_matrices), with normalisation
 /// before and the residual addition after them. Attention of s positions, width h, a heads: GEMM(bs, 3h, h), the
-/// scores, GEMM(bs, h, h); feed-forward with f hidden units: GEMM(bs, f, h), GELU, GEMM(bs, h, f). In the backward pass
-/// each GEMM becomes two of its size, one for each of its factors. Normalisation, softmax, GELU, rotation and additions
-/// count data movement only: one read per operand, one write; a gated activation reads two operands. The gradients of a
-/// normalisation's scale and shift, and of biases, are sums over all positions, which read their operands once more
-/// (PyTorch's layer_norm_backward and linear; NVIDIA apex). Dropout moves a mask of one byte per value. After the
-/// softmax it is a kernel of its own, in both passes; before a residual addition it is a part of the addition, and a
-/// kernel of its own only in the backward pass (Megatron-LM's fused bias, dropout and addition). The loss after a dense
-/// layer whose outputs stay split works on logits of 4 bytes (PyTorch's cross_entropy after a conversion).
+/// scores, GEMM(bs, h, h); feed-forward with f hidden units: GEMM(bs, f, h), GELU, GEMM(bs, h, f); backward each GEMM
+/// becomes two of its size. Normalisation, softmax, GELU, rotation and additions count data movement only: one read per
+/// operand, one write; a gated activation reads two operands. The gradients of a normalisation's scale and shift, and
+/// of biases, read their operands once more (PyTorch's layer_norm_backward and linear; NVIDIA apex). Dropout moves a
+/// mask of one byte per value; after the softmax it is a kernel of its own, before a residual addition only in the
+/// backward pass (Megatron-LM's fused bias, dropout and addition). The loss after a dense layer whose outputs stay
+/// split works on logits of 4 bytes (PyTorch's cross_entropy after a conversion).
 ///
-/// Scores::stored: GEMM(s, s, h/a) (scores) for each head and sample, softmax, GEMM(s, h/a, s) (weighted sum); with
-/// heads of keys and values that are shared, each head reads its own copy. Scores::flash: one kernel, `attention`, with
-/// the FLOP of both products, 4·b·s²·h, that moves queries, keys, values and outputs. Its backward pass computes the
-/// scores once more, 10·b·s²·h FLOP in place of 8 (T. Dao, "FlashAttention-2", ICLR 2024, section 3.1), and moves the
-/// same and their gradients. Windows and other sequences shorten one s. With a causal mask (Attention::causal) it skips
-/// the blocks of scores above the diagonal, which leaves 1 - (w-1)/(2s) of the FLOP, with a window of w, or (s+1)/(2s)
-/// without (same source, section 3.1.1; blocks on the diagonal, which are computed whole, are left out). A model's FLOP
-/// count all scores.
+/// Scores::stored: GEMM(s, s, h/a) for each head and sample, softmax, GEMM(s, h/a, s); each head reads its own copy of
+/// shared keys and values. Scores::flash: one kernel, `attention`, with the FLOP of both products, 4·b·s²·h, that moves
+/// queries, keys, values and outputs; backward 10·b·s²·h FLOP in place of 8 (T. Dao, "FlashAttention-2", ICLR 2024,
+/// section 3.1), and the same moves and their gradients. Windows and other sequences shorten one s. A causal mask
+/// (Attention::causal) leaves 1 - (w-1)/(2s) of the FLOP, with a window of w, or (s+1)/(2s) without (section 3.1.1;
+/// blocks on the diagonal, which are computed whole, are left out). A model's FLOP count all scores.
 ///
-/// Elementwise::separate: a rotation of x, two halves, is x·cos + (-x₂, x₁)·sin: a negation of half the elements, a
-/// concatenation, two products and a sum, which move 10 elements for each of x in place of 2; its backward pass has the
-/// two products' gradients, those of concatenation and negation, and a sum: 10 again. A gated activation is two
-/// kernels: the activation, 2 elements per hidden unit, and the product, 3; backward both factors' gradients, 3 each,
-/// and the activation's, 3. With one product for both factors (FeedForward::merged_gate) these are views of its
-/// outputs, and autograd joins their gradients: each is filled up with zeros (5) and then both are added (6 per unit);
-/// with two products the gradients of their inputs are added. The gradients of queries, keys and values, views too, are
-/// concatenated. Dropout before a residual addition is a kernel of its own. (PyTorch: torch/csrc/autograd/
-/// FunctionsManual.cpp, split_backward and slice_backward; aten/src/ATen/native/transformers/attention.cpp, whose flash
-/// kernels read and write views as they are.)
+/// Elementwise::separate: a rotation of x, x·cos + (-x₂, x₁)·sin, is a negation of half the elements, a concatenation,
+/// two products and a sum, which move 10 elements for each of x in place of 2, and 10 backward. A gated activation is
+/// two kernels: the activation, 2 elements per hidden unit, and the product, 3; backward both factors' gradients, 3
+/// each, and the activation's, 3. With one product for both factors (FeedForward::merged_gate) autograd joins the
+/// gradients of its views: each is filled up with zeros (5) and both are added (6 per unit); with two products the
+/// gradients of their inputs are added. The gradients of queries, keys and values are concatenated. Dropout before a
+/// residual addition is a kernel of its own. (PyTorch: torch/csrc/autograd/FunctionsManual.cpp, split_backward and
+/// slice_backward; aten/src/ATen/native/transformers/attention.cpp.)
 ///
-/// Operations::autocast (PyTorch's torch.autocast to 16 bits, aten/src/ATen/autocast_mode.h): products work on 2 bytes,
-/// and normalisations, the loss and the sums between the halves on 4. A half's normalisation and residual addition move
-/// 4 bytes for each element, but 2 for the branch that is added. Conversions, kernels of their own if the others are:
-/// of a normalisation's outputs, of the gradients that come back to it, of those that reach the branch, and of each
-/// weight once forward and of its gradient.
+/// Operations::autocast (aten/src/ATen/autocast_mode.h): see autocast.hpp.
 ///
 /// Experts: normalisation, router GEMM(bs, E, h), the choice (as a softmax of E), dispatch (a copy of each token for
 /// each of its K experts), a batch of E GEMMs per matrix with bsK/E rows each, the sum of a token's K results, residual
-/// addition; shared experts are one more feed-forward network. A `capacity` multiplies K. What arrives at a rank is in
-/// the order of its senders: if it has several experts, a copy sorts it by expert before the GEMMs, and another one
-/// puts the results back ("sort by expert"), in both passes (Megatron-Core's MoEAlltoAllTokenDispatcher,
-/// megatron/core/transformer/moe/token_dispatcher.py: "Permutation 2" and "Unpermutation 2", for num_local_experts > 1,
-/// whether or not other ranks send something). Both are in the core, on the K tokens that the rank computes.
-/// Dispatch, sum and their gradients are one kernel each, which moves everything once (Transformer Engine's
+/// addition; shared experts are one more feed-forward network. A `capacity` multiplies K. If a rank has several
+/// experts, a copy sorts what arrives by expert, and another one puts the results back, in both passes, on the K tokens
+/// that the rank computes (Megatron-Core's MoEAlltoAllTokenDispatcher,
+/// megatron/core/transformer/moe/token_dispatcher.py: "Permutation 2" and "Unpermutation 2", for num_local_experts >
+/// 1). Dispatch, sum and their gradients are one kernel each, which moves everything once (Transformer Engine's
 /// permutations). Without Experts::fused_permutation they are PyTorch's operations (Megatron-Core's default,
 /// megatron/core/transformer/moe/moe_utils.py, permute and unpermute): the K results are multiplied by their router
-/// weights, then added to a cleared sum, which each result reads and writes (scatter_add); backward they are gathered,
-/// multiplied by the weights, and by the results for the weights' gradients, which are summed, and the gradients of
-/// the K copies are added to a cleared sum (index_add). That moves almost 12 times the K tokens more. Additions are
-/// counted as moved, although a cache may hold the sums; the weights themselves, which are few, are not.
+/// weights, then added to a cleared sum (scatter_add); backward they are gathered, multiplied by the weights, and by
+/// the results for the weights' gradients, which are summed, and the gradients of the K copies are added to a cleared
+/// sum (index_add): almost 12 times the K tokens more. Additions are counted as moved, although a cache may hold the
+/// sums; the weights themselves are not.
 ///
 /// Lowering::launched: the choice is what Megatron-Core launches without --moe-router-fusion
 /// (megatron/core/transformer/moe/router.py, moe_utils.py, token_dispatcher.py). The chosen scores, their mask and the
-/// auxiliary loss are 33 kernels forward and 14 backward, each counted as one that reads and writes the scores (these
-/// operations under PyTorch 2.11 on an H100, by its profiler; they took 126 us forward with 64 experts and 4096 tokens,
-/// measured by the project); the counts of tokens, or what cuts and pads to a capacity, another 11 (counted from the
-/// code). The experts' products are Kernel::grouped. The counts go to the host, which waits for them before it issues
-/// the exchange (MoEAlltoAllTokenDispatcher, cuda_sync_point), unless a capacity fixes them: Kernel::waits.
+/// auxiliary loss are 33 kernels forward and 14 backward, each counted as one that reads and writes the scores (PyTorch
+/// 2.11 on an H100, by its profiler; 126 us forward with 64 experts and 4096 tokens, measured by the project); the
+/// counts of tokens, or what cuts and pads to a capacity, another 11 (counted from the code). The experts' products are
+/// Kernel::grouped. The host waits for the counts before it issues the exchange (MoEAlltoAllTokenDispatcher,
+/// cuda_sync_point), unless a capacity fixes them: Kernel::waits.
 ///
-/// An embedding moves the rows of its tokens; its gradient is a whole table, cleared first. That of an embedding bag
-/// has only the rows that were used. A patch embedding is a convolution without overlap, in all lowerings one kernel.
-/// A custom layer is treated as in `implicit`.
+/// An embedding moves the rows of its tokens; its gradient is a whole table, cleared first, and that of an embedding
+/// bag the rows that were used. A patch embedding is a convolution without overlap, in all lowerings one kernel. A
+/// custom layer is treated as in `implicit`.
 ///
 /// `part` of a Share divides filters, outputs, heads, hidden units, rows of tables; normalisations, residual additions,
 /// latent vectors and routing are done whole. `area` of a sequence is computed like that part of the samples. Left out:

@@ -55,9 +55,8 @@ struct Dense {
     Norm norm = Norm::none;  ///< of its inputs, first
 };
 
-/// How attention computes its scores, the products of queries and keys. `stored`: they are written to memory, and the
-/// backward pass reads them. `flash`: one kernel keeps them on the chip, and the backward pass computes them once more
-/// (T. Dao et al., "FlashAttention", NeurIPS 2022; T. Dao, "FlashAttention-2", ICLR 2024).
+/// Attention's scores: written to memory (`stored`), or kept on the chip and computed once more in the backward pass
+/// (`flash`: T. Dao et al., "FlashAttention", NeurIPS 2022; T. Dao, "FlashAttention-2", ICLR 2024).
 enum class Scores { flash, stored };
 
 /// The attention half of a transformer's layer: normalisation, queries, keys and values, scores, softmax, weighted sum,

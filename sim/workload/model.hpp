@@ -7,10 +7,8 @@
 #include "sim/workload/layer_shape.hpp"
 #include "sim/workload/precision.hpp"
 
-/// A neural network as a list of layers in forward order, each with its parameters, computation and outputs.
-///
-/// Counts are per sample (one image, one sequence of tokens); a multiply-accumulate is 2 FLOP. Layers without
-/// parameters (pooling, activations, additions) are left out: their time is part of a calibrated one-device throughput.
+/// A neural network as a list of layers in forward order. Counts are per sample; a multiply-accumulate is 2 FLOP. Left
+/// out: layers without parameters (pooling, activations, additions).
 namespace syncline {
 
 struct Layer {
@@ -78,11 +76,10 @@ Layer embedding_bag(std::string name, const EmbeddingBag& shape);
 /// macs = n·p·h; activations = (n + extra)·h.
 Layer patch_embedding(std::string name, const PatchEmbedding& shape);
 
-/// How ranks share a layer (model parallelism). `outputs`: each rank computes some output channels from all inputs; all
-/// ranks get all outputs by an allgather, and gradients of the inputs are partial sums, which an all-reduce adds up.
-/// `inside`: each rank does a part of the layer (heads, hidden units, rows of the table), from all inputs to partial
-/// sums of all outputs; an all-reduce adds them up, and likewise the gradients of the inputs (M. Shoeybi et al.,
-/// "Megatron-LM", arXiv 1909.08053).
+/// How ranks share a layer (tensor parallelism). `outputs`: each rank computes some output channels from all inputs; an
+/// allgather gives all outputs to all, an all-reduce adds up the gradients of the inputs. `inside`: each rank does a
+/// part of the layer (heads, hidden units, rows of the table); all-reduces add up the outputs, and the gradients of the
+/// inputs (M. Shoeybi et al., "Megatron-LM", arXiv 1909.08053).
 enum class Split { outputs, inside };
 
 Split split_of(const Layer& layer);

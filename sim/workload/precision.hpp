@@ -4,13 +4,10 @@
 
 #include "sim/platform/factors.hpp"
 
-/// Sizes of elements in mixed precision, in bytes.
-///
-/// By default weights, gradients and activations have the model's element size. Mixed precision keeps them in 2 bytes,
-/// and a master copy of the weights in 4, on which the optimizer works (P. Micikevicius et al., "Mixed precision
-/// training", ICLR 2018). The sizes determine what exchanges carry, what a device's memory must hold and, with measured
-/// rates of kernels (compute_model.hpp), the rates of products and what kernels move. Other compute models have the
-/// device's `flops` and the model's element size. Left out: the scaling of the loss.
+/// Sizes of elements in mixed precision, in bytes; by default the model's element size. They determine what exchanges
+/// carry, what a device's memory must hold and, with measured rates of kernels (compute_model.hpp), the rates of
+/// products and what kernels move; other compute models have the device's `flops` and the model's element size. Source:
+/// P. Micikevicius et al., "Mixed precision training", ICLR 2018. Left out: the scaling of the loss.
 namespace syncline {
 
 struct Precision {
@@ -21,11 +18,10 @@ struct Precision {
     /// BF16_Optimizer (deepspeed/runtime/bf16_optimizer.py) and nanotron's FP32GradientAccumulator beside the buckets
     /// of PyTorch's DistributedDataParallel have 4 bytes. Exchanges carry gradients of their own size.
     double accumulation = 0;
-    /// Factors of products; nothing: those of PyTorch's defaults (factors_of in compute_model.hpp). With factors of 8
-    /// and 4 bits only products with weights inside a transformer's layers have them (P. Micikevicius et al., "FP8
-    /// formats for deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding
-    /// or the head. Left out: layers that a recipe keeps in 16 bits, and what a recipe adds to casts, as Hadamard
-    /// transforms.
+    /// Factors of products; nothing: PyTorch's defaults (factors_wanted in compute_model.hpp). Factors of 8 and 4 bits
+    /// apply to products with weights inside a transformer's layers (P. Micikevicius et al., "FP8 formats for deep
+    /// learning", 2022; NVIDIA Transformer Engine), not to attention's core, a router, an embedding or the head. Left
+    /// out: layers that a recipe keeps in 16 bits, and what it adds to casts, as Hadamard transforms.
     std::optional<Factors> products = std::nullopt;
     /// Weights, their gradients and the sums between layers in 4 bytes, products in 2 (torch.autocast).
     bool autocast = false;

@@ -17,10 +17,9 @@
 ///                   learned, gh of g segments, and
 ///                   its normalisation
 ///
-/// These are the layers of GPT and BERT, the defaults of the shapes. In general both halves are lists of matrices
-/// (weight_matrices), each with as many parameters as elements (and outputs, if it has a bias), and as many
-/// multiply-accumulates per token. With q = heads·size elements of queries, k = kv_heads·size of keys and as many of
-/// values, attention has
+/// These are the layers of GPT and BERT. In general both halves are lists of matrices (weight_matrices), each with as
+/// many parameters as elements (and outputs, if it has a bias), and as many multiply-accumulates per token. With q =
+/// heads·size elements of queries, k = kv_heads·size of keys and as many of values, attention has
 ///
 ///     h(q + 2k) + qh parameters, q + 2k + h biases     s·h(q + 2k) + s·qh + 2·s·min(s, window)·q
 ///
@@ -28,24 +27,20 @@
 /// experts.hpp.
 ///
 /// Elements and multiply-accumulates are for one sample, a sequence, in the forward pass; `activations` are what a
-/// layer passes on, not what it keeps inside. The two terms of the attention are its four matrices (queries, keys,
-/// values, projection) and the products of queries with keys and of scores with values. A causal mask halves neither
-/// product: kernels compute them whole, and D. Narayanan et al., "Efficient large-scale language model training on GPU
-/// clusters using Megatron-LM", SC 2021, count them whole. With hidden = 4h, l layers, an embedding with learned
-/// positions and a head with the same table (dense, tied), and with forward and backward pass counted as 3 forward
-/// passes and 2 FLOP per multiply-accumulate, the totals are:
+/// layer passes on. A causal mask halves no product, as in D. Narayanan et al., "Efficient large-scale language model
+/// training on GPU clusters using Megatron-LM", SC 2021. With hidden = 4h, l layers, an embedding with learned
+/// positions and a head with the same table (dense, tied), 3 forward passes and 2 FLOP per multiply-accumulate, the
+/// totals are:
 ///
 ///     parameters        P = 12lh²(1 + 13/(12h) + (V + s)/(12lh))
 ///     FLOP per sample   F = 72slh²(1 + s/(6h) + V/(12lh))
 ///
-/// The paper's F has 96 and V/(16lh), because it computes the forward pass of the layers once more; its P leaves out
-/// the 2h of the last normalisation (see Dense::norm). What flash attention computes once more in the backward pass is
-/// time (kernels.hpp), not part of a model's multiply-accumulates.
+/// The paper's F has 96 and V/(16lh), because it recomputes the forward pass of the layers; its P leaves out the 2h of
+/// the last normalisation (Dense::norm). What flash attention computes once more is time (kernels.hpp).
 ///
 /// Left out: softmax, GELU, dropout, normalisation, rotation and additions as operations; biases of queries, keys and
-/// values alone; parameters and gradients of heads of keys and values that several ranks have, because there are more
-/// ranks than such heads (their computation is counted). The shapes are not checked here: heads must divide the width
-/// unless head_size is given.
+/// values alone; parameters and gradients of heads of keys and values that several ranks have (their computation is
+/// counted). Not checked here: heads must divide the width unless head_size is given.
 namespace syncline {
 
 /// A matrix of weights with which a rank multiplies vectors of `inputs` elements.

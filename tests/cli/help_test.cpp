@@ -1,22 +1,65 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/document/shared_schema.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Help describes an option as the JSON Schemas describe the key that it sets.
+// Help describes an option as the JSON Schemas describe the key that it sets, and begins with an example that runs.
 
 using namespace syncline::test;
 using nlohmann::json;
 
 namespace {
 
-std::string help_of(const std::string& verb) {
-    const Outcome outcome = run_program({.arguments = {verb, "--help"}});
+std::string help_of(std::vector<std::string> verbs) {
+    verbs.emplace_back("--help");
+    const Outcome outcome = run_program({.arguments = verbs});
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
     return outcome.out;
+}
+
+std::string help_of(const std::string& verb) {
+    return help_of(std::vector{verb});
+}
+
+/// Calls `visit` with the names and the help of each verb inside `verbs`, and of those inside it before it.
+template <class Visit>
+void each_verb(const std::vector<std::string>& verbs, const Visit& visit) {
+    std::istringstream help(help_of(verbs));
+    std::string line;
+    while (std::getline(help, line) && line != "Subcommands:") {
+    }
+    while (std::getline(help, line) && line.starts_with("  ")) {
+        std::vector<std::string> inner = verbs;
+        inner.push_back(line.substr(2, line.find(' ', 2) - 2));
+        each_verb(inner, visit);
+        visit(inner, help_of(inner));
+    }
+}
+
+/// Returns the words of a command as a shell divides it: words in single quotes are one.
+std::vector<std::string> words_of(const std::string& command) {
+    std::vector<std::string> words;
+    bool quoted = false, between = true;
+    for (const char character : command) {
+        if (character == '\'') {
+            quoted = !quoted;
+        } else if (character == ' ' && !quoted) {
+            between = true;
+        } else {
+            if (between) words.emplace_back();
+            between = false;
+            words.back() += character;
+        }
+    }
+    return words;
 }
 
 json schema_in(const std::string& folder) {
@@ -104,4 +147,30 @@ TEST_CASE("help: --seed names all keys that say that they depend on it", "[memor
         ++keys;
     });
     CHECK(keys >= 4);
+}
+
+TEST_CASE("help: each verb begins with an example, which runs", "[memory]") {
+    const TempDir directory;
+    const auto run = [&](std::vector<std::string> words) {
+        CAPTURE(words);
+        const Outcome outcome = run_program({.arguments = std::move(words), .directory = directory.path()});
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 0);
+    };
+    for (const char* shard : {"1/2", "2/2"}) run({"batch", "vgg-16-overlap", "--shard", shard, "--out", "shards"});
+    int verbs = 0;
+    each_verb({}, [&](const std::vector<std::string>& names, const std::string& help) {
+        CAPTURE(names);
+        ++verbs;
+        const std::size_t start = help.find('\n') + 1, end = help.find('\n', start);
+        std::vector<std::string> words = words_of(help.substr(start, end - start));
+        REQUIRE(words.size() > names.size() + 2);
+        CHECK(words[0] == "Example:");
+        CHECK(words[1] == "syncline");
+        words.erase(words.begin(), words.begin() + 2);
+        CHECK(std::equal(names.begin(), names.end(), words.begin()));
+        CHECK(help.compare(end + 1, 7, "Usage: ") == 0);
+        run(std::move(words));
+    });
+    CHECK(verbs == 18);
 }

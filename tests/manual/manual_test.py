@@ -40,7 +40,7 @@ class Pages(unittest.TestCase):
             for option in set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", text_of(PROGRAM, *verbs, "--help"), re.MULTILINE)):
                 self.assertRegex(shown, rf"(?m)^(-\w, )?{option}\b", name)
             self.assertIn(f".B {' '.join(['syncline', *verbs])}\n", page)
-            for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", '"EXIT STATUS"', '"SEE ALSO"'):
+            for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", '"EXIT STATUS"', '"SEE ALSO"'):
                 self.assertIn(f"\n.SH {section}\n", page, name)
             for code in (0, 1, 2, 3, 4, 70, 130):
                 self.assertIn(f"\n.B {code}\n", page, name)

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -5,7 +7,7 @@
 #include "sim/check/check.hpp"
 #include "tests/catch.hpp"
 
-// In a schema each key stands once.
+// In a schema each key stands once, with a short description.
 
 using namespace syncline;
 using nlohmann::json;
@@ -25,6 +27,21 @@ struct Counts {
             for (const json& inner : part) visit(inner);
     }
 };
+
+/// Calls `visit` with each description in a schema. Keys that have this name are mappings, or references to them.
+template <class Visit>
+void each_description(const json& part, const Visit& visit) {
+    if (part.is_object() && part.contains("description") && part["description"].is_string())
+        visit(part["description"].get<std::string>());
+    if (part.is_structured())
+        for (const json& inner : part) each_description(inner, visit);
+}
+
+/// Returns the number of characters of a text in UTF-8.
+std::size_t characters(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
+}
 
 }  // namespace
 
@@ -46,5 +63,18 @@ TEST_CASE("schemas: each key with its description and shape stands once, and def
             CAPTURE(key);
             CHECK(times == 1);
         }
+    }
+}
+
+TEST_CASE("schemas: a description is a sentence or two, at most 200 characters", "[memory]") {
+    for (const std::string& kind : config::file_kinds()) {
+        CAPTURE(kind);
+        int descriptions = 0;
+        each_description(json::parse(config::schema_of(kind)), [&](const std::string& text) {
+            ++descriptions;
+            CAPTURE(text);
+            CHECK(characters(text) <= 200);
+        });
+        CHECK(descriptions > 0);
     }
 }
