@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "sim/base/lazy.hpp"
 #include "sim/platform/factors.hpp"
 #include "sim/platform/matrix_product.hpp"
 
@@ -18,6 +19,8 @@
 /// No product takes longer than a larger one, which could be computed instead, with zeros at the edges: a measured time
 /// that is longer than that of a larger measured product becomes the latter (smoothed() tells by how much). Outside of
 /// the grid a modelled time that is shorter than that of a smaller product becomes the latter.
+///
+/// A device has many tables, of which a training asks few or none. So a grid is extended when it is first asked.
 namespace syncline {
 
 struct MeasuredProduct {
@@ -31,8 +34,8 @@ public:
     /// Returns the modelled time of a product.
     using Modelled = std::function<double(const MatrixProduct&)>;
 
-    /// The rows have the same factors. Throws std::invalid_argument if they are not a grid with at least two values of
-    /// m, of n and of k.
+    /// The rows have the same factors. `modelled` owns what it needs. Throws std::invalid_argument if they are not a
+    /// grid with at least two values of m, of n and of k.
     ProductTable(const std::vector<MeasuredProduct>& rows, const Modelled& modelled);
 
     /// Returns the time of a product.
@@ -49,18 +52,26 @@ private:
     using Extents = std::array<double, dimensions>;
     using Indices = std::array<std::size_t, dimensions>;
 
-    std::size_t at(const Indices& indices) const;
-    Extents extents(std::size_t point) const;
-    /// Returns the neighbours of a point with the next larger value of one extent.
-    std::vector<std::size_t> larger(std::size_t point) const;
+    struct Grid {
+        std::array<std::vector<double>, dimensions> axes;  ///< ascending
+        std::vector<double> seconds;                       ///< by the indices of m, n, k, batch
 
-    void measure(const std::vector<MeasuredProduct>& rows);
-    void smooth();
-    void extend(const Modelled& modelled);
+        std::size_t at(const Indices& indices) const;
+        Extents extents(std::size_t point) const;
+        /// Calls `take` with each neighbour of a point that has the next larger value of one extent.
+        template <class Take>
+        void each_larger(std::size_t point, const Take& take) const;
+    };
 
-    std::array<std::vector<double>, dimensions> axes_;  ///< ascending
-    std::vector<double> seconds_;  ///< by the indices of m, n, k, batch; in the end, axes and times are logarithms
+    ProductTable(Grid grid, const Modelled& modelled);
+
+    static Grid measure(const std::vector<MeasuredProduct>& rows);
+    static Smoothed smooth(Grid& grid);
+    /// Returns the grid with points on all sides, whose axes and times are logarithms.
+    static Grid extend(const Grid& grid, const Modelled& modelled);
+
     Smoothed smoothed_;
+    Lazy<Grid> extended_;
 };
 
 }  // namespace syncline
