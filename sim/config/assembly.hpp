@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
@@ -53,6 +54,8 @@ public:
 
     /// Returns the files that are not YAML and whose names read() found.
     const std::vector<OtherFile>& other_files() const { return other_files_; }
+    /// Returns the same, and forgets them.
+    std::vector<OtherFile> take_other_files() { return std::exchange(other_files_, {}); }
 
 private:
     void expand(Node* node, const Kinds& kinds, const std::vector<std::string>& words = {});

@@ -80,11 +80,12 @@ void add_tables(const std::string& path, const std::vector<MeasuredProduct>& all
         if (rate == 0)
             for (const MeasuredProduct& row : rows) rate = std::max(rate, row.flops_per_s);
         try {
-            auto table = std::make_shared<const ProductTable>(rows, [&, kind = factors](const MatrixProduct& product) {
-                // What is read and written before and after a cast has 2 bytes in all of them.
-                constexpr double element_bytes = 2;
-                return rates.tiled_s(product, product.elements() * element_bytes, kind);
-            });
+            auto table =
+                std::make_shared<const ProductTable>(rows, [rates, kind = factors](const MatrixProduct& product) {
+                    // What is read and written before and after a cast has 2 bytes in all of them.
+                    constexpr double element_bytes = 2;
+                    return rates.tiled_s(product, product.elements() * element_bytes, kind);
+                });
             (half ? rates.table : rates.others[factors].table) = std::move(table);
         } catch (const std::invalid_argument& error) {
             throw ConfigError({{{path, 1, 1, ""},
@@ -105,7 +106,7 @@ void describe_convolutions(Fields& fields, KernelRates& rates) {
                     const std::vector<ConvolutionTable::Row> rows = read_convolutions(path, text);
                     try {
                         rates.convolutions = std::make_shared<const ConvolutionTable>(
-                            rows, [&](const MatrixProduct& product, Factors factors) {
+                            rows, [rates](const MatrixProduct& product, Factors factors) {
                                 const double known = rates.product_rate(factors);
                                 const double ratio = known > 0 ? rates.product_flops_per_s / known : 1;
                                 const double bytes = product.elements() * (factors == Factors::half ? 2 : 4);
@@ -139,7 +140,7 @@ void describe_grouped(Fields& fields, KernelRates& rates) {
                 [&](const std::string& path, const std::string& text, const Fields::Beside&) {
                     if (!fields.sound()) return;
                     rates.grouped = std::make_shared<const GroupedProducts>(
-                        read_grouped_products(path, text), [&](GroupedPass pass, const MatrixProduct& products) {
+                        read_grouped_products(path, text), [rates](GroupedPass pass, const MatrixProduct& products) {
                             constexpr double element = 2, sum = 2 * 4;
                             const bool weights = pass == GroupedPass::weights;
                             const double results = products.m * products.n * products.batch;

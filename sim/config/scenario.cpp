@@ -120,7 +120,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
                             entry.key),
                 "write a separate scenario for each");
         add_variants(scenario, std::move(variant), std::move(document), std::move(choices), only,
-                     assembly.other_files());
+                     assembly.take_other_files());
     }
     if (assembly.sound()) require_variants(scenario, file.variants, only);
     read_expectations(assembly, file.expectations, !assignments.empty() || !only.empty(), scenario);

@@ -29,7 +29,8 @@ ConvolutionTable::ConvolutionTable(const std::vector<Row>& rows, const Modelled&
             if (products.empty())
                 throw std::invalid_argument(std::string("a pass or a kind of kernel has no convolution of ") +
                                             name_of(factors));
-            tables.emplace_back(products, [&](const MatrixProduct& product) { return modelled(product, factors); });
+            tables.emplace_back(
+                products, [modelled, factors](const MatrixProduct& product) { return modelled(product, factors); });
         }
     }
 }

@@ -38,8 +38,8 @@ public:
     /// Returns the modelled time of a product of these factors.
     using Modelled = std::function<double(const MatrixProduct&, Factors)>;
 
-    /// Throws std::invalid_argument if factors that have rows lack those of a pass and a kind of kernel, or if these
-    /// are no grid.
+    /// `modelled` owns what it needs. Throws std::invalid_argument if factors that have rows lack those of a pass and a
+    /// kind of kernel, or if these are no grid.
     ConvolutionTable(const std::vector<Row>& rows, const Modelled& modelled);
 
     /// Returns the time of a convolution; nothing if no convolution of these factors was measured.

@@ -2,14 +2,18 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace syncline {
 
-GroupedProducts::GroupedProducts(const std::vector<MeasuredGroup>& rows, const Modelled& modelled) {
-    for (const MeasuredGroup& row : rows)
-        points_[static_cast<std::size_t>(row.pass)].push_back(
-            {place(row.products), std::log(row.seconds / modelled(row.pass, row.products))});
-}
+GroupedProducts::GroupedProducts(std::vector<MeasuredGroup> rows, const Modelled& modelled)
+    : points_([rows = std::move(rows), modelled] {
+          std::array<std::vector<Point>, 3> points;
+          for (const MeasuredGroup& row : rows)
+              points[static_cast<std::size_t>(row.pass)].push_back(
+                  {place(row.products), std::log(row.seconds / modelled(row.pass, row.products))});
+          return points;
+      }) {}
 
 GroupedProducts::Place GroupedProducts::place(const MatrixProduct& products) {
     return {std::log(products.m), std::log(products.n), std::log(products.k), std::log(products.batch)};
@@ -18,7 +22,7 @@ GroupedProducts::Place GroupedProducts::place(const MatrixProduct& products) {
 double GroupedProducts::ratio(GroupedPass pass, const MatrixProduct& products) const {
     const Place at = place(products);
     double weights = 0, sum = 0;
-    for (const Point& point : points_[static_cast<std::size_t>(pass)]) {
+    for (const Point& point : (*points_)[static_cast<std::size_t>(pass)]) {
         double squares = 0;
         for (std::size_t i = 0; i < at.size(); ++i) squares += (at[i] - point.at[i]) * (at[i] - point.at[i]);
         if (squares == 0) return std::exp(point.log_ratio);

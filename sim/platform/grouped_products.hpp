@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "sim/base/lazy.hpp"
 #include "sim/platform/matrix_product.hpp"
 
 /// Products of the experts that a device has: each multiplies its own rows by its own weights. Transformer Engine
@@ -39,7 +40,8 @@ public:
     /// Returns the modelled time.
     using Modelled = std::function<double(GroupedPass, const MatrixProduct&)>;
 
-    GroupedProducts(const std::vector<MeasuredGroup>& rows, const Modelled& modelled);
+    /// `modelled` owns what it needs. It is called when a ratio is first asked for.
+    GroupedProducts(std::vector<MeasuredGroup> rows, const Modelled& modelled);
 
     /// Returns the ratio of measured to modelled time of products; 1 if none of this pass were measured.
     double ratio(GroupedPass pass, const MatrixProduct& products) const;
@@ -52,7 +54,7 @@ private:
         Place at;
         double log_ratio = 0;
     };
-    std::array<std::vector<Point>, 3> points_;  ///< by pass
+    Lazy<std::array<std::vector<Point>, 3>> points_;  ///< by pass
 };
 
 }  // namespace syncline

@@ -33,36 +33,36 @@ std::vector<double> extended(std::vector<double> axis, double least, double most
 
 }  // namespace
 
-std::size_t ProductTable::at(const Indices& indices) const {
+std::size_t ProductTable::Grid::at(const Indices& indices) const {
     std::size_t point = 0;
-    for (std::size_t d = 0; d < dimensions; ++d) point = point * axes_[d].size() + indices[d];
+    for (std::size_t d = 0; d < dimensions; ++d) point = point * axes[d].size() + indices[d];
     return point;
 }
 
-ProductTable::Extents ProductTable::extents(std::size_t point) const {
+ProductTable::Extents ProductTable::Grid::extents(std::size_t point) const {
     Extents result{};
-    for (std::size_t d = dimensions; d-- > 0; point /= axes_[d].size()) result[d] = axes_[d][point % axes_[d].size()];
+    for (std::size_t d = dimensions; d-- > 0; point /= axes[d].size()) result[d] = axes[d][point % axes[d].size()];
     return result;
 }
 
-std::vector<std::size_t> ProductTable::larger(std::size_t point) const {
-    std::vector<std::size_t> result;
+template <class Take>
+void ProductTable::Grid::each_larger(std::size_t point, const Take& take) const {
     std::size_t step = 1;
-    for (std::size_t d = dimensions; d-- > 0; step *= axes_[d].size())
-        if (point / step % axes_[d].size() + 1 < axes_[d].size()) result.push_back(point + step);
-    return result;
+    for (std::size_t d = dimensions; d-- > 0; step *= axes[d].size())
+        if (point / step % axes[d].size() + 1 < axes[d].size()) take(point + step);
 }
 
-ProductTable::ProductTable(const std::vector<MeasuredProduct>& rows, const Modelled& modelled) {
-    measure(rows);
-    smooth();
-    extend(modelled);
-}
+ProductTable::ProductTable(const std::vector<MeasuredProduct>& rows, const Modelled& modelled)
+    : ProductTable(measure(rows), modelled) {}
 
-void ProductTable::measure(const std::vector<MeasuredProduct>& rows) {
+ProductTable::ProductTable(Grid grid, const Modelled& modelled)
+    : smoothed_(smooth(grid)), extended_([grid = std::move(grid), modelled] { return extend(grid, modelled); }) {}
+
+ProductTable::Grid ProductTable::measure(const std::vector<MeasuredProduct>& rows) {
+    Grid grid;
     std::size_t points = 1;
     for (std::size_t d = 0; d < dimensions; ++d) {
-        std::vector<double>& axis = axes_[d];
+        std::vector<double>& axis = grid.axes[d];
         for (const MeasuredProduct& row : rows) axis.push_back(extents_of(row.product)[d]);
         std::sort(axis.begin(), axis.end());
         axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
@@ -72,73 +72,87 @@ void ProductTable::measure(const std::vector<MeasuredProduct>& rows) {
     }
     // Rows of one grid are as many as its points if none is missing and none is there twice.
     if (points > 1 << 20) throw std::invalid_argument("the rows are no grid");
-    seconds_.assign(points, 0);
+    grid.seconds.assign(points, 0);
     for (const MeasuredProduct& row : rows) {
         const Extents extents = extents_of(row.product);
         Indices indices{};
         for (std::size_t d = 0; d < dimensions; ++d)
-            indices[d] = static_cast<std::size_t>(std::lower_bound(axes_[d].begin(), axes_[d].end(), extents[d]) -
-                                                  axes_[d].begin());
-        double& measured_s = seconds_[at(indices)];
+            indices[d] = static_cast<std::size_t>(
+                std::lower_bound(grid.axes[d].begin(), grid.axes[d].end(), extents[d]) - grid.axes[d].begin());
+        double& measured_s = grid.seconds[grid.at(indices)];
         if (measured_s > 0)
             throw std::invalid_argument(fmt::format("the product m = {}, n = {}, k = {}, batch {} is listed twice",
                                                     extents[0], extents[1], extents[2], extents[3]));
         measured_s = row.product.flops() / row.flops_per_s;
     }
     for (std::size_t point = 0; point < points; ++point) {
-        const Extents missing = extents(point);
-        if (seconds_[point] == 0)
+        const Extents missing = grid.extents(point);
+        if (grid.seconds[point] == 0)
             throw std::invalid_argument(fmt::format("the product m = {}, n = {}, k = {}, batch {} is missing",
                                                     missing[0], missing[1], missing[2], missing[3]));
     }
+    return grid;
 }
 
-void ProductTable::smooth() {
-    const std::vector<double> measured = seconds_;
+ProductTable::Smoothed ProductTable::smooth(Grid& grid) {
+    Smoothed smoothed;
+    std::vector<double>& seconds = grid.seconds;
     // From the largest point down, each point's larger neighbours are final.
-    for (std::size_t point = seconds_.size(); point-- > 0;) {
-        for (const std::size_t other : larger(point)) seconds_[point] = std::min(seconds_[point], seconds_[other]);
-        if (seconds_[point] == measured[point]) continue;
-        ++smoothed_.points;
-        smoothed_.most = std::max(smoothed_.most, measured[point] / seconds_[point]);
+    for (std::size_t point = seconds.size(); point-- > 0;) {
+        const double measured = seconds[point];
+        grid.each_larger(point,
+                         [&](std::size_t larger) { seconds[point] = std::min(seconds[point], seconds[larger]); });
+        if (seconds[point] == measured) continue;
+        ++smoothed.points;
+        smoothed.most = std::max(smoothed.most, measured / seconds[point]);
     }
+    return smoothed;
 }
 
-void ProductTable::extend(const Modelled& modelled) {
-    ProductTable grid = *this;
-    for (std::size_t d = 0; d < dimensions; ++d)
-        axes_[d] = extended(axes_[d], d < 3 ? least_extent : 1, d < 3 ? most_extent : most_batch);
+ProductTable::Grid ProductTable::extend(const Grid& grid, const Modelled& modelled) {
+    Grid whole;
     std::size_t points = 1;
-    for (const std::vector<double>& axis : axes_) points *= axis.size();
-    seconds_.assign(points, 0);
+    for (std::size_t d = 0; d < dimensions; ++d) {
+        whole.axes[d] = extended(grid.axes[d], d < 3 ? least_extent : 1, d < 3 ? most_extent : most_batch);
+        points *= whole.axes[d].size();
+    }
+    std::vector<double> modelled_s(grid.seconds.size());
+    for (std::size_t point = 0; point < modelled_s.size(); ++point)
+        modelled_s[point] = modelled(product_of(grid.extents(point)));
+    std::vector<double>& seconds = whole.seconds;
+    seconds.resize(points);
     for (std::size_t point = 0; point < points; ++point) {
-        const Extents here = extents(point);
-        Extents nearest = here;
+        const Extents here = whole.extents(point);
+        bool outside = false;
         Indices indices{};
         for (std::size_t d = 0; d < dimensions; ++d) {
-            const std::vector<double>& axis = grid.axes_[d];
-            nearest[d] = std::clamp(here[d], axis.front(), axis.back());
-            indices[d] =
-                static_cast<std::size_t>(std::lower_bound(axis.begin(), axis.end(), nearest[d]) - axis.begin());
+            const std::vector<double>& axis = grid.axes[d];
+            const double nearest = std::clamp(here[d], axis.front(), axis.back());
+            outside = outside || nearest != here[d];
+            indices[d] = static_cast<std::size_t>(std::lower_bound(axis.begin(), axis.end(), nearest) - axis.begin());
         }
-        seconds_[point] = grid.seconds_[grid.at(indices)];
-        if (here != nearest) seconds_[point] *= modelled(product_of(here)) / modelled(product_of(nearest));
+        const std::size_t nearest = grid.at(indices);
+        seconds[point] = grid.seconds[nearest];
+        if (outside) seconds[point] *= modelled(product_of(here)) / modelled_s[nearest];
     }
     // This raises no point of the grid: a smaller point takes no longer than the grid point nearest to it.
     for (std::size_t point = 0; point < points; ++point)
-        for (const std::size_t other : larger(point)) seconds_[other] = std::max(seconds_[other], seconds_[point]);
-    for (double& value : seconds_) value = std::log(value);
-    for (std::vector<double>& axis : axes_)
+        whole.each_larger(point,
+                          [&](std::size_t larger) { seconds[larger] = std::max(seconds[larger], seconds[point]); });
+    for (double& value : seconds) value = std::log(value);
+    for (std::vector<double>& axis : whole.axes)
         for (double& value : axis) value = std::log(value);
+    return whole;
 }
 
 double ProductTable::seconds(const MatrixProduct& product) const {
+    const Grid& grid = *extended_;
     const Extents extents = extents_of(product);
     Indices low{};
     Extents way{};
     double beyond = 0;
     for (std::size_t d = 0; d < dimensions; ++d) {
-        const std::vector<double>& axis = axes_[d];
+        const std::vector<double>& axis = grid.axes[d];
         const double x = std::log(extents[d]), inside = std::clamp(x, axis.front(), axis.back());
         beyond += std::max(0.0, x - inside);
         const auto next = std::upper_bound(axis.begin() + 1, axis.end() - 1, inside);
@@ -154,7 +168,7 @@ double ProductTable::seconds(const MatrixProduct& product) const {
             weight *= upper ? way[d] : 1 - way[d];
             indices[d] += upper;
         }
-        if (weight > 0) log_s += weight * seconds_[at(indices)];
+        if (weight > 0) log_s += weight * grid.seconds[grid.at(indices)];
     }
     return std::exp(log_s + beyond);
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "sim/base/lazy.hpp"
 #include "sim/platform/factors.hpp"
 #include "sim/platform/matrix_product.hpp"
 
@@ -14,7 +15,8 @@
 /// grid point times the ratio of two modelled times. Larger extents take time in proportion; smaller ones save none. No
 /// product takes longer than a larger one, which could be computed instead: a measured time that is longer than that of
 /// a larger product becomes the latter (smoothed()), and a modelled one that is shorter than a smaller product's
-/// likewise.
+/// likewise. A grid is extended when it is first asked: a device has
+/// many, of which a training asks few.
 namespace syncline {
 
 struct MeasuredProduct {
@@ -28,8 +30,8 @@ public:
     /// Returns the modelled time of a product.
     using Modelled = std::function<double(const MatrixProduct&)>;
 
-    /// The rows have the same factors. Throws std::invalid_argument if they are not a grid with at least two values of
-    /// m, of n and of k.
+    /// The rows have the same factors. `modelled` owns what it needs. Throws std::invalid_argument if they are not a
+    /// grid with at least two values of m, of n and of k.
     ProductTable(const std::vector<MeasuredProduct>& rows, const Modelled& modelled);
 
     /// Returns the time of a product.
@@ -46,18 +48,26 @@ private:
     using Extents = std::array<double, dimensions>;
     using Indices = std::array<std::size_t, dimensions>;
 
-    std::size_t at(const Indices& indices) const;
-    Extents extents(std::size_t point) const;
-    /// Returns the neighbours of a point with the next larger value of one extent.
-    std::vector<std::size_t> larger(std::size_t point) const;
+    struct Grid {
+        std::array<std::vector<double>, dimensions> axes;  ///< ascending
+        std::vector<double> seconds;                       ///< by the indices of m, n, k, batch
 
-    void measure(const std::vector<MeasuredProduct>& rows);
-    void smooth();
-    void extend(const Modelled& modelled);
+        std::size_t at(const Indices& indices) const;
+        Extents extents(std::size_t point) const;
+        /// Calls `take` with each neighbour of a point that has the next larger value of one extent.
+        template <class Take>
+        void each_larger(std::size_t point, const Take& take) const;
+    };
 
-    std::array<std::vector<double>, dimensions> axes_;  ///< ascending
-    std::vector<double> seconds_;  ///< by the indices of m, n, k, batch; in the end, axes and times are logarithms
+    ProductTable(Grid grid, const Modelled& modelled);
+
+    static Grid measure(const std::vector<MeasuredProduct>& rows);
+    static Smoothed smooth(Grid& grid);
+    /// Returns the grid with points on all sides, whose axes and times are logarithms.
+    static Grid extend(const Grid& grid, const Modelled& modelled);
+
     Smoothed smoothed_;
+    Lazy<Grid> extended_;
 };
 
 }  // namespace syncline
