@@ -80,9 +80,6 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                     "Samples of a micro-batch, in place of `micro_batches`, whose number then follows; it must divide "
                     "the batch of a replica. Default: the batch of a replica, divided by `micro_batches`."},
                    open.micro_batch_size, 1, 1 << 24);
-    if (fields.given("micro_batches") && fields.given("micro_batch_size"))
-        fields.reject("micro_batch_size", "'micro_batch_size' and 'micro_batches' exclude each other",
-                      "remove one of the two");
     fields.one_of({"schedule",
                    "Pipeline schedule: all forward passes, then all backward passes (`gpipe`); one forward and one "
                    "backward pass in turn, as soon as possible (`1f1b`); `1f1b` with several virtual stages on each "

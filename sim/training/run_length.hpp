@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "sim/training/complaint.hpp"
 #include "sim/workload/model.hpp"
 
 /// Length of a whole training, of which one iteration is simulated: a number of samples, or of tokens, as the papers
@@ -21,8 +20,5 @@ struct RunLength {
 /// Returns the number of iterations of `batch` samples; empty if no length is given, or one in tokens for a model
 /// without tokens.
 std::optional<double> run_iterations(const RunLength& run, const Model& model, double batch);
-
-/// Complains about a length in tokens for a model without tokens.
-void judge_run(const RunLength& run, const Model& model, Complaints& complaints);
 
 }  // namespace syncline
