@@ -10,6 +10,7 @@
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
 #include "sim/document/override.hpp"
+#include "sim/lowering/rules.hpp"
 #include "sim/plan/collective_plan.hpp"
 
 namespace syncline::config {
@@ -127,16 +128,11 @@ void describe(Fields& fields, CollectivePlan& plan) {
                          "Sizes: a list, or a range with factor 2 or another factor: `4B..512MiB`, `4B..1MB*4`.", true},
                         plan.sweep);
         });
-    const bool sound = fields.sound();  // see the description of a training
     if (bytes != std::floor(bytes)) fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
-    if (none) reject_given(fields, {"bytes", "sweep"}, "a barrier carries no bytes", "remove it");
-    if (fields.given("bytes") && fields.given("sweep"))
-        fields.reject("sweep", "'sweep' and 'bytes' exclude each other", "remove one of the two");
-    if (!sound) return;
-    if (plan.served())
-        reject_unserved(fields);
-    else if (plan.selection)
-        reject_unselected(fields);
+    if (!fields.sound()) return;
+    OpenPlan open;
+    open.written = written_keys(fields);
+    report(fields, broken_rules(plan, open));
     if (fields.given("servers") && !plan.served())
         fields.reject("servers",
                       fmt::format("'{}' uses no servers", plan.selection ? plan.selection->name : algorithm.name),

@@ -9,6 +9,7 @@
 #include "sim/config/files.hpp"
 #include "sim/config/framework.hpp"
 #include "sim/lowering/channel_orders.hpp"
+#include "sim/lowering/rules.hpp"
 
 namespace syncline::config {
 
@@ -71,19 +72,10 @@ void report(Fields& fields, const Complaints& complaints) {
     }
 }
 
-void reject_given(Fields& fields, const std::vector<const char*>& keys, const char* message, const char* hint) {
-    for (const char* key : keys)
-        if (fields.given(key)) fields.reject(key, fmt::format(fmt::runtime(message), key), hint);
-}
-
-void reject_unserved(Fields& fields) {
-    reject_given(fields, {"overlay", "segment", "channels", "peers", "round", "contributors", "receivers"},
-                 "'{}' has no effect with a parameter server", "remove it");
-}
-
-void reject_unselected(Fields& fields) {
-    reject_given(fields, {"algorithm", "overlay", "segment", "peers", "round", "contributors", "receivers"},
-                 "'{}' and 'selection' exclude each other", "remove one of the two");
+std::vector<std::string> written_keys(const Fields& fields) {
+    std::vector<std::string> keys = keys_asked();
+    std::erase_if(keys, [&](const std::string& key) { return !fields.given(key); });
+    return keys;
 }
 
 }  // namespace syncline::config

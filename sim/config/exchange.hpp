@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
@@ -33,10 +34,7 @@ void describe_channels(Fields& fields, std::optional<std::int64_t>& channels);
 /// Rejects each complaint at its key.
 void report(Fields& fields, const Complaints& complaints);
 
-/// Rejects those of `keys` that are given; `message` has a {} for the key.
-void reject_given(Fields& fields, const std::vector<const char*>& keys, const char* message, const char* hint);
-/// Reject the algorithms' keys that have no effect with a parameter server, and those that a selection replaces.
-void reject_unserved(Fields& fields);
-void reject_unselected(Fields& fields);
+/// Returns the keys that are written, of those for OpenPlan::written.
+std::vector<std::string> written_keys(const Fields& fields);
 
 }  // namespace syncline::config

@@ -76,9 +76,6 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                     "Micro-batch size in samples, in place of `micro_batches`; it must divide the batch of a replica. "
                     "Default: the batch of a replica, divided by `micro_batches`."},
                    open.micro_batch_size, 1, 1 << 24);
-    if (fields.given("micro_batches") && fields.given("micro_batch_size"))
-        fields.reject("micro_batch_size", "'micro_batch_size' and 'micro_batches' exclude each other",
-                      "remove one of the two");
     fields.one_of({"schedule",
                    "Pipeline schedule: all forward, then all backward passes (`gpipe`), `1f1b`, 1F1B with virtual "
                    "stages (`interleaved`), or with weight gradients that fill the bubble (`zb-h1`)."},

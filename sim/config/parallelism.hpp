@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "sim/document/fields.hpp"
-#include "sim/plan/open_plan.hpp"
+#include "sim/lowering/open_plan.hpp"
 
 /// Reads the key `parallelism` of a scenario's training: a word, or a product of ways to divide the model among ranks.
 namespace syncline::config {

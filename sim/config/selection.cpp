@@ -96,8 +96,10 @@ void describe(Fields& fields, SelectionRow& row) {
                     row.candidates.push_back(std::move(candidate));
                 });
     if (row.candidates.empty()) return row.candidates.push_back(std::move(single));
-    reject_given(fields, {"algorithm", "overlay", "segment", "peers", "protocol"},
-                 "'{}' and 'least_time' exclude each other", "each candidate has its own");
+    for (const char* key : {"algorithm", "overlay", "segment", "peers", "protocol"})
+        if (fields.given(key))
+            fields.reject(key, fmt::format("'{}' and 'least_time' exclude each other", key),
+                          "each candidate has its own");
 }
 
 }  // namespace

@@ -39,9 +39,6 @@ void describe(Fields& fields, Fusion& fusion) {
                    "(`on-ready`), or of all at the iteration's start (`ahead`: TensorFlow; ignores `cycle`)."},
                   fusion.negotiation,
                   {{"none", Negotiation::none}, {"on-ready", Negotiation::on_ready}, {"ahead", Negotiation::ahead}});
-    if (fields.sound() && fusion.threshold_bytes == 0)
-        reject_given(fields, {"first", "full"}, "'{}' has no effect without a threshold",
-                     "write for example `threshold: 25 MiB`");
 }
 
 void describe(Fields& fields, RunLength& run) {
@@ -50,10 +47,8 @@ void describe(Fields& fields, RunLength& run) {
                     run.tokens, Dimension::count, {.least = 1, .most = most});
     fields.quantity({"samples", "Number of samples, in place of `tokens`: `90 M`."}, run.samples, Dimension::count,
                     {.least = 1, .most = most});
-    if (!fields.sound()) return;
-    if (fields.given("tokens") && fields.given("samples"))
-        fields.reject("samples", "'tokens' and 'samples' exclude each other", "remove one of the two");
-    if (!run.given()) fields.reject("tokens", "the length of the run is missing", "write for example `tokens: 300 B`");
+    if (fields.sound() && !run.given())
+        fields.reject("tokens", "the length of the run is missing", "write for example `tokens: 300 B`");
 }
 
 void describe(Fields& fields, Servers& servers) {
@@ -264,30 +259,8 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     describe_framework(fields, plan);
     describe_training_keys(fields, plan, open);
     note_inherited(fields, plan);
-    if (plan.exchange == ExchangeKind::gossip) {
-        plan.algorithm.operation = "neighbour-exchange";
-        plan.algorithm.name = "gossip";
-    }
-    const bool gathered = plan.compression.kind == Compression::Kind::top_k;
-    if (gathered && plan.exchange == ExchangeKind::allreduce) {
-        plan.algorithm.operation = "allgather";
-        plan.algorithm.name = plan.compression.allgather;
-    }
-    const bool sound = fields.sound();  // keys that exclude each other do not hide what is wrong with the plan
-    if (plan.parallelism.sharding != Sharding::none)
-        reject_given(fields, {"overlay", "segment", "peers"}, "'{}' has no effect on sharded gradients",
-                     "set `activations: {reduce_scatter, allgather}` of `parallelism` instead");
-    else if (plan.exchange == ExchangeKind::parameter_server)
-        reject_unserved(fields);
-    else if (gathered)
-        reject_given(fields, {"algorithm", "selection", "overlay", "segment", "peers"},
-                     "'{}' has no effect on the values of top_k, which are exchanged by an allgather",
-                     "remove it, in a variant by `~`; `algorithm` of `top_k` chooses the allgather");
-    else if (plan.selection && plan.exchange == ExchangeKind::allreduce)
-        reject_unselected(fields);
-    if (fields.given("batch") && fields.given("batch_per_rank"))
-        fields.reject("batch", "'batch' and 'batch_per_rank' exclude each other", "remove one of the two");
-    if (sound) report(fields, settle(plan, open));
+    open.written = written_keys(fields);
+    if (fields.sound()) report(fields, settle(plan, open));
 }
 
 }  // namespace syncline::config

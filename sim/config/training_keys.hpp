@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sim/document/fields.hpp"
-#include "sim/plan/open_plan.hpp"
+#include "sim/lowering/open_plan.hpp"
 #include "sim/plan/plan.hpp"
 
 namespace syncline::config {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/lowering/feasibility.hpp"
+#include "sim/lowering/feasibility_parts.hpp"
 
 namespace syncline {
 
@@ -25,14 +25,19 @@ std::string first_names(const std::vector<std::string>& names) {
     return names.size() <= shown ? first : fmt::format("{} and {} more", first, names.size() - shown);
 }
 
-Complaints judge_layer_times(const Model& model, const Device& device) {
+}  // namespace
+
+void judge_layer_times(const Model& model, const Device& device, Complaints& complaints) {
+    const auto refuse = [&](std::string message, std::string hint) {
+        complaints.push_back({"compute", std::move(message), std::move(hint)});
+    };
     const MeasuredLayers* measured = measured_layers(device, model.name);
     if (measured == nullptr) {
         std::vector<std::string> workloads;
         for (const MeasuredLayers& row : device.layer_times) workloads.push_back(row.workload);
-        return {{"compute", fmt::format("device '{}' has no layer times for '{}'", device.name, model.name),
-                 workloads.empty() ? "add them to the device's `layer_times`"
-                                   : fmt::format("its 'layer_times' has {}", first_names(workloads))}};
+        return refuse(fmt::format("device '{}' has no layer times for '{}'", device.name, model.name),
+                      workloads.empty() ? "add them to the device's `layer_times`"
+                                        : fmt::format("its 'layer_times' has {}", first_names(workloads)));
     }
     std::vector<std::string> layers, timed;
     for (const Layer& layer : model.layers) layers.push_back(layer.name);
@@ -41,25 +46,11 @@ Complaints judge_layer_times(const Model& model, const Device& device) {
     const std::string where = fmt::format("the layer times of device '{}' for '{}'", device.name, model.name);
     if (!untimed.empty()) {
         const auto near = closest(untimed.front(), unknown);
-        return {
-            {"compute", fmt::format("{} omit {}", where, first_names(untimed)),
-             near ? fmt::format("should '{}' there be '{}'?", *near, untimed.front()) : "every layer needs an entry"}};
+        refuse(fmt::format("{} omit {}", where, first_names(untimed)),
+               near ? fmt::format("should '{}' there be '{}'?", *near, untimed.front()) : "every layer needs an entry");
+    } else if (!unknown.empty()) {
+        refuse(fmt::format("{} name {}, which the workload does not have", where, first_names(unknown)), "");
     }
-    if (unknown.empty()) return {};
-    return {{"compute", fmt::format("{} name {}, which the workload does not have", where, first_names(unknown)), ""}};
-}
-
-}  // namespace
-
-Complaints judge(ComputeKind kind, const Model& model, const Device& device) {
-    if (kind == ComputeKind::measured) return judge_layer_times(model, device);
-    if (kind == ComputeKind::tables && !device.kernels)
-        return {{"compute", fmt::format("device '{}' has no 'kernels'", device.name),
-                 "measured rates of its kernels: `kernels: {product_rate: 256 Tflops, memory_bandwidth: 1.7 TBps, "
-                 "source: …}`"}};
-    if (kind != ComputeKind::efficiency || device.efficiency) return {};
-    return {{"compute", fmt::format("device '{}' has no 'efficiency'", device.name),
-             "`efficiency: {over: batch, points: [{at: 1, part: 0.2}, {at: 64, part: 0.6}], source: …}`"}};
 }
 
 }  // namespace syncline

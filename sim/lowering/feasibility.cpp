@@ -8,36 +8,13 @@
 
 #include "sim/base/units.hpp"
 #include "sim/lowering/feasibility_parts.hpp"
+#include "sim/lowering/rules.hpp"
 #include "sim/lowering/switches.hpp"
 #include "sim/plan/collective_plan.hpp"
 
 namespace syncline {
 
 namespace {
-
-void judge_fidelity(Fidelity fidelity, const Cluster& cluster, Complaints& complaints) {
-    if (always_folds(fidelity) && cluster.native)
-        complaints.push_back({"fidelity", "folding is not possible on a platform of 'simgrid_xml'",
-                              "its links may change with time, so no step is known to repeat; write `fidelity: "
-                              "message`"});
-    else if (always_folds(fidelity) && cluster.transport.has_protocols())
-        complaints.push_back({"fidelity",
-                              "folding is not possible with a transport that has `eager`: its messages start before "
-                              "their receivers are ready, or after a handshake",
-                              "write `fidelity: message`"});
-}
-
-void judge_lateness(const Plan& plan, const Cluster& cluster, Complaints& complaints) {
-    if (plan.noise.message_jitter == 0) return;
-    if (!latency_is_ours(cluster.network))
-        complaints.push_back({"jitter.messages",
-                              "latencies cannot vary with this network model, whose latencies are SimGrid's",
-                              "write `network: exact` in the platform"});
-    if (always_folds(plan.fidelity))
-        complaints.push_back({"fidelity",
-                              "folding is not possible where latencies of messages vary, since no step repeats",
-                              "write `fidelity: message`, or remove `messages` from `jitter`"});
-}
 
 void judge_placement(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks,
                      Complaints& complaints) {
@@ -137,19 +114,6 @@ void judge_connections(std::int64_t ranks, std::int64_t servers, Complaints& com
              fmt::format("the maximum is {}", most_tasks)});
 }
 
-void judge_colocated(const Cluster& cluster, const Plan& plan, Complaints& complaints) {
-    const char* const hint = "`location: dedicated` gives them their own nodes";
-    if (cluster.native)
-        complaints.push_back(
-            {"servers", "colocated servers need a route from a host to itself, which SimGrid's platforms rarely have",
-             hint});
-    if (plan.servers.count > plan.ranks)
-        complaints.push_back(
-            {"servers",
-             fmt::format("{} colocated servers need as many ranks, but there are {}", plan.servers.count, plan.ranks),
-             hint});
-}
-
 /// Complains if there are no switches that could carry out an in-network all-reduce. The ranks must fit.
 void judge_switches(Cluster cluster, const RankPlacement& placement, std::int64_t ranks, Complaints& complaints) {
     if (ranks == 1) return;
@@ -160,19 +124,6 @@ void judge_switches(Cluster cluster, const RankPlacement& placement, std::int64_
         complaints.push_back({"algorithm",
                               fmt::format("'{}' is not possible: {}", in_network_allreduce, obstacle->message),
                               obstacle->hint});
-}
-
-void judge_switches(const Cluster& cluster, const Plan& plan, Complaints& complaints) {
-    if (!plan.parallelism.data_only())
-        complaints.push_back({"algorithm",
-                              fmt::format("'{}' needs ranks that all hold the same weights", in_network_allreduce),
-                              "remove 'parallelism', or choose another algorithm"});
-    else if (plan.schedule != Schedule::fifo)
-        complaints.push_back(
-            {"schedule", fmt::format("'{}' sends buckets in the order in which they are ready", in_network_allreduce),
-             "`schedule: fifo`"});
-    else
-        judge_switches(cluster, plan.placement, plan.ranks, complaints);
 }
 
 /// Complains about a round that does not exist. The algorithm must fit.
@@ -245,13 +196,8 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     // With other parallelism, the arrangement determines which ranks exchange gradients: see judge_split().
     const bool whole = plan.parallelism.data_only() && !open.automatic();
-    complaints = judge(plan.compute, model, cluster.device);
-    judge_precision(model, plan, cluster.device, complaints);
-    judge_run(plan.run, model, complaints);
-    judge_recomputation(model, plan, complaints);
-    judge_offload(cluster, model, plan, complaints);
-    judge_fidelity(plan.fidelity, cluster, complaints);
-    judge_lateness(plan, cluster, complaints);
+    complaints = broken_rules(plan, open, model, cluster);
+    if (plan.compute == ComputeKind::measured) judge_layer_times(model, cluster.device, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);
     const bool selects = plan.selection && plan.exchange == ExchangeKind::allreduce;
     if (selects && (whole || !plan.selection->covers("allreduce")))
@@ -261,24 +207,17 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     if (whole && !served && !selects) judge_channels(plan.channels, plan.algorithm, complaints);
     if (!complaints.empty()) return found;
 
-    const bool colocated = served && plan.servers.colocated();
     const bool sliced = served && plan.servers.placement == Placement::sliced;
     const std::int64_t servers = served ? plan.servers.count : 0;
     judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);
     judge_bytes("ranks", bytes, plan.ranks, all_pairs, complaints);
     judge_pieces(plan, bytes, plan.ranks * (sliced ? servers : 1), complaints);
     judge_connections(plan.ranks, servers, complaints);
-    if (colocated) judge_colocated(cluster, plan, complaints);
     const bool switched = plan.exchange == ExchangeKind::allreduce && !plan.selection;
     if (complaints.empty() && switched && plan.algorithm.name == in_network_allreduce)
-        judge_switches(cluster, plan, complaints);
+        judge_switches(cluster, plan.placement, plan.ranks, complaints);
     if (!complaints.empty()) return found;
 
-    if (open.everything && cluster.native)
-        complaints.push_back({"parallelism",
-                              "`parallelism: auto` estimates times from bandwidths, which a platform in SimGrid's "
-                              "format does not give",
-                              "write a plan, for example `parallelism: {model: 8}`"});
     if (open.everything) return found;  // a search judges each of its plans
 
     Cluster filled = cluster;
@@ -287,12 +226,21 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     return found;
 }
 
+Complaints judge(ComputeKind kind, const Model& model, const Device& device) {
+    Plan plan;
+    plan.compute = kind;
+    Cluster cluster;
+    cluster.device = device;
+    Complaints complaints = broken_rules(plan, {}, model, cluster);
+    if (kind == ComputeKind::measured) judge_layer_times(model, device, complaints);
+    return complaints;
+}
+
 Complaints judge(const Cluster& cluster, const CollectivePlan& plan) {
-    Complaints complaints;
+    Complaints complaints = broken_rules(plan, cluster);
     const AlgorithmSpec& algorithm = plan.algorithm;
     const bool sweep = !plan.sweep.empty();
     const std::uint64_t largest = sweep ? *std::max_element(plan.sweep.begin(), plan.sweep.end()) : plan.bytes;
-    judge_fidelity(plan.fidelity, cluster, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);
     if (plan.served())
         judge_connections(plan.ranks, plan.servers * std::max<std::int64_t>(1, std::ssize(plan.sweep)), complaints);

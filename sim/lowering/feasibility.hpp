@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "sim/lowering/lowered.hpp"
+#include "sim/lowering/open_plan.hpp"
 #include "sim/plan/collective_plan.hpp"
 #include "sim/plan/complaint.hpp"
-#include "sim/plan/open_plan.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/workload/model.hpp"

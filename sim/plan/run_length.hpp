@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "sim/plan/complaint.hpp"
 #include "sim/workload/model.hpp"
 
 /// Length of a whole training in samples or tokens, as papers give it (300 billion tokens: T. Brown et al., "Language
@@ -19,8 +18,5 @@ struct RunLength {
 /// Returns the number of iterations of `batch` samples; empty if no length is given, or one in tokens for a model
 /// without tokens.
 std::optional<double> run_iterations(const RunLength& run, const Model& model, double batch);
-
-/// Complains about a length in tokens for a model without tokens.
-void judge_run(const RunLength& run, const Model& model, Complaints& complaints);
 
 }  // namespace syncline

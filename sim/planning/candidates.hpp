@@ -6,8 +6,8 @@
 
 #include "sim/lowering/lowered.hpp"
 #include "sim/lowering/memory.hpp"
+#include "sim/lowering/open_plan.hpp"
 #include "sim/output/reasons.hpp"
-#include "sim/plan/open_plan.hpp"
 #include "sim/planning/axes.hpp"
 
 /// The plans that a search looks at: all, or with a bounded effort some.

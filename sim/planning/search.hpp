@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/lowering/memory.hpp"
+#include "sim/lowering/open_plan.hpp"
 #include "sim/output/reasons.hpp"
-#include "sim/plan/open_plan.hpp"
 #include "sim/planning/candidates.hpp"
 #include "sim/platform/cluster.hpp"
 

@@ -112,7 +112,7 @@ struct Transport {
     std::int64_t window = 0;
     ExchangeMultiprocessors exchange_multiprocessors;
 
-    /// Number of channels in which collectives run between these processes (sim/training/channel_orders.hpp), unless a
+    /// Number of channels in which collectives run between these processes (sim/lowering/channel_orders.hpp), unless a
     /// plan names another; 0: as many as there are ports and paths, as NCCL does. MPI's collectives have one.
     std::int64_t channels = 0;
 

@@ -202,7 +202,7 @@ TEST_CASE("messages of varying latency are neither folded nor expected to repeat
     CHECK(noisy.time.iteration_s > simulate(lower(cluster, model, plan)).time.iteration_s);
     plan.noise.message_jitter = 0.3;
     plan.fidelity = Fidelity::folded;
-    CHECK(judge(cluster, model, plan, {}).complaints.at(0).key == "fidelity");
+    CHECK(settle(plan, {}).at(0).key == "fidelity");
     plan.fidelity = Fidelity::message;
     Cluster simgrid = cluster;
     simgrid.network = NetworkModel::LV08;

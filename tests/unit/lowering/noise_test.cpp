@@ -6,8 +6,8 @@
 #include "sim/config/files.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
+#include "sim/lowering/open_plan.hpp"
 #include "sim/plan/noise.hpp"
-#include "sim/plan/open_plan.hpp"
 #include "tests/catch.hpp"
 
 // Draws of jitter and stragglers have the right distribution, and scenarios specify them.

@@ -29,6 +29,8 @@ struct OpenPlan {
     std::vector<Grid> ranges;    ///< of Parallelism::ranges
     bool everything = false;     ///< `parallelism: auto`
     bool recomputation = false;  ///< the search also chooses it: it is not written
+    /// Keys that are written, of those whose writing alone breaks a rule: see keys_asked().
+    std::vector<std::string> written;
 
     /// Returns whether something is open.
     bool automatic() const;
@@ -36,9 +38,16 @@ struct OpenPlan {
     std::string automatic_key() const;
 };
 
-/// Derives the batch of one replica from that of all ranks, unless the grid is open, and judges the plan by itself, on
-/// any cluster and for any model. What it has inherited and would be refused becomes the default (inherited.hpp).
+/// Turns the plan as it is written into what is meant, and judges it by itself, on any cluster and for any model: its
+/// divisions, and the rules about it alone (rules.hpp).
+///
+/// Unless the grid is open, the batch of one replica becomes its part of that of all ranks. An exchange that is no
+/// all-reduce gets its own algorithm. What the plan has inherited and would be refused becomes the default
+/// (inherited.hpp).
 Complaints settle(Plan& plan, const OpenPlan& open);
+
+/// Returns whether some layers have several rows, which can divide positions among them.
+bool splits_weights(const Parallelism& parallelism);
 
 /// Returns the plan with this number of rows where it is open.
 Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows);

@@ -1,0 +1,416 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sim/lowering/rule_table.hpp"
+#include "sim/lowering/switches.hpp"
+#include "sim/workload/tokens.hpp"
+
+namespace syncline {
+
+namespace {
+
+namespace rules {
+
+/// Asks whether a member of the plan, or of its parallelism or pipeline, has a value.
+template <auto member, auto value>
+bool is(const Plan& plan) {
+    if constexpr (requires { plan.*member; })
+        return plan.*member == value;
+    else if constexpr (requires { plan.parallelism.*member; })
+        return plan.parallelism.*member == value;
+    else
+        return plan.parallelism.pipeline.*member == value;
+}
+
+template <auto member, auto value>
+bool is_not(const Plan& plan) {
+    return !is<member, value>(plan);
+}
+
+/// Asks whether a range, or the layout of the other layers, divides images.
+bool divides_images(const Plan& plan) {
+    const auto divides = [](const Layout& layout) { return layout.cells() > layout.context; };
+    return divides(plan.parallelism.layout) ||
+           std::ranges::any_of(plan.parallelism.ranges,
+                               [&](const LayerRange& range) { return range.layout && divides(*range.layout); });
+}
+
+bool has_experts(const Plan&, const Model& model) {
+    return std::ranges::any_of(model.layers,
+                               [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
+}
+
+/// Asks whether a rank contributes fewer bytes to the exchange of all its gradients than they have.
+bool saves_bytes(const Plan& plan, const Model& model) {
+    std::uint64_t bytes = 0;
+    for (const Layer& layer : model.layers) {
+        const Compressed one = compress(plan.compression, model, layer, 2, {.memory_Bps = 1});
+        bytes += one.bytes + one.second_bytes;
+    }
+    const std::uint64_t whole = model.gradient_bytes();
+    return whole == 0 || bytes < whole;
+}
+
+// Settings, in the order of the keys of `training`.
+
+constexpr Setting batch{"batch", ""}, batch_per_rank{"batch_per_rank", ""};
+constexpr Setting batch_of_all{"batch", "", [](const Plan&, const OpenPlan& open) { return open.batch > 0; }};
+constexpr Setting run_tokens{"run.tokens", "", [](const Plan& plan) { return plan.run.tokens > 0; }};
+constexpr Setting tokens_written{"run.tokens", ""}, samples_written{"run.samples", ""};
+
+constexpr Setting searched{"parallelism", "auto", [](const Plan&, const OpenPlan& open) { return open.everything; }};
+constexpr Setting open_rows{"parallelism.model", "auto",
+                            [](const Plan&, const OpenPlan& open) { return open.automatic() && !open.everything; }};
+constexpr Setting several_rows{"parallelism.model", "2 or more", [](const Plan& plan, const OpenPlan& open) {
+                                   return open.automatic() || splits_weights(plan.parallelism);
+                               }};
+constexpr Setting domain{"parallelism.domain", "", divides_images};
+constexpr Setting context{"parallelism.context", "",
+                          [](const Plan& plan) { return plan.parallelism.layout.context > 1; }};
+constexpr Setting ring_context{"parallelism.context", "{exchange: ring}", [](const Plan& plan) {
+                                   const Parallelism& parallelism = plan.parallelism;
+                                   return parallelism.layout.context > 1 &&
+                                          parallelism.context_exchange == ContextExchange::ring;
+                               }};
+constexpr Setting imbalance{"parallelism.experts", "{imbalance: …}",
+                            [](const Plan& plan) { return plan.parallelism.experts.imbalance > 0; }};
+constexpr Setting divided_experts{"parallelism.experts", "{ranks: 2 or more}",
+                                  [](const Plan& plan) { return plan.parallelism.experts.ranks > 1; }};
+constexpr Setting unequal_experts{"parallelism.experts", "{ranks: 2 or more, imbalance: …}", [](const Plan& plan) {
+                                      const ExpertGroups& groups = plan.parallelism.experts;
+                                      return groups.ranks > 1 && groups.imbalance > 0;
+                                  }};
+constexpr Setting bruck{"parallelism.activations.all_to_all", "bruck",
+                        [](const Plan& plan) { return plan.parallelism.algorithms.all_to_all == "bruck"; }};
+constexpr Setting one_stage{"parallelism.pipeline.stages", "1", is<&Pipeline::stages, 1>};
+constexpr Setting one_micro_batch{"parallelism.pipeline.micro_batches", "1", is<&Pipeline::micro_batches, 1>};
+constexpr Setting micro_batches{"parallelism.pipeline.micro_batches", ""};
+constexpr Setting micro_batch_size{"parallelism.pipeline.micro_batch_size", ""};
+constexpr Setting taking_turns{"parallelism.pipeline.schedule", "1f1b",
+                               is<&Pipeline::schedule, PipelineSchedule::one_f_one_b>};
+constexpr Setting interleaved{"parallelism.pipeline.schedule", "interleaved",
+                              is<&Pipeline::schedule, PipelineSchedule::interleaved>};
+constexpr Setting virtual_stages{"parallelism.pipeline.virtual_stages", "2 or more", is_not<&Pipeline::chunks, 1>};
+constexpr Setting sequence{"parallelism.sequence", "true", is<&Parallelism::sequence, true>};
+constexpr Setting model_overlap{"parallelism.model_overlap", "",
+                                is_not<&Parallelism::model_overlap, ModelOverlap::as_gradients>};
+constexpr Setting model_chunks{"parallelism.model_overlap", "{chunks: …}", is_not<&Parallelism::model_chunks, 1>};
+constexpr Setting sharding{"parallelism.sharding", "", is_not<&Parallelism::sharding, Sharding::none>};
+constexpr Setting shared_updates{"parallelism.sharding", "optimizer or gradients",
+                                 [](const Plan& plan, const OpenPlan& open) {
+                                     return open.everything || divides_updates(plan.parallelism.sharding);
+                                 }};
+constexpr Setting sharded_weights{"parallelism.sharding", "parameters", [](const Plan& plan, const OpenPlan& open) {
+                                      return open.everything || plan.parallelism.sharding == Sharding::parameters;
+                                  }};
+constexpr Setting early_gathering{"parallelism.gathering", "before-forward",
+                                  is<&Parallelism::gather, Gather::before_forward>};
+constexpr Setting frequent_sync{"parallelism.gradient_sync", "each-micro-batch",
+                                is<&Parallelism::gradient_sync, GradientSync::each_micro_batch>};
+constexpr Setting one_queue{"parallelism.device_queues", "one", is<&Parallelism::device_queues, DeviceQueues::one>};
+
+constexpr Setting recomputes_parts{"recomputation", "selective or operators", [](const Plan& plan) {
+                                       return plan.recomputation == Recomputation::selective ||
+                                              plan.recomputation == Recomputation::operators;
+                                   }};
+constexpr Setting recomputes_operators{"recomputation", "operators",
+                                       is<&Plan::recomputation, Recomputation::operators>};
+constexpr Setting no_optimizer{"optimizer", "none", is<&Plan::optimizer, Optimizer::none>};
+constexpr Setting offload{"offload", "", is_not<&Plan::offload, Offload::none>};
+constexpr Setting offloads_optimizer{"offload", "optimizer", is<&Plan::offload, Offload::optimizer>};
+constexpr Setting offloads_gradients{"offload", "gradients", is<&Plan::offload, Offload::gradients>};
+constexpr Setting products{"precision.products", "",
+                           [](const Plan& plan) { return plan.precision.products.has_value(); }};
+constexpr Setting master{"precision.master", "", [](const Plan& plan, const Model& model) {
+                             return plan.precision.master && master_element(model) > 0;
+                         }};
+constexpr Setting measured{"compute", "measured", is<&Plan::compute, ComputeKind::measured>};
+constexpr Setting efficiency{"compute", "efficiency", is<&Plan::compute, ComputeKind::efficiency>};
+constexpr Setting tables{"compute", "tables", is<&Plan::compute, ComputeKind::tables>};
+constexpr Setting uses_tables{"compute", "tables", [](const Plan& plan, const Model& model, const Cluster& cluster) {
+                                  return kind_used(plan.compute, model.name, cluster.device) == ComputeKind::tables;
+                              }};
+constexpr Setting late_messages{"jitter.messages", "", [](const Plan& plan) { return plan.noise.message_jitter > 0; }};
+
+constexpr Setting gossip{"exchange", "gossip", is<&Plan::exchange, ExchangeKind::gossip>};
+constexpr Setting served{"exchange", "parameter-server", is<&Plan::exchange, ExchangeKind::parameter_server>};
+constexpr Setting algorithm{"algorithm", ""}, overlay{"overlay", ""}, segment{"segment", ""}, peers{"peers", ""};
+constexpr Setting in_network{"algorithm", "in-network", [](const Plan& plan) {
+                                 return plan.exchange == ExchangeKind::allreduce && !plan.selection &&
+                                        plan.algorithm.name == in_network_allreduce;
+                             }};
+constexpr Setting selection{"selection", "", [](const Plan& plan) { return plan.selection.has_value(); }};
+constexpr Setting selects{"selection", "",
+                          [](const Plan& plan) { return plan.selection && plan.exchange == ExchangeKind::allreduce; }};
+constexpr Setting channels{"channels", ""};
+constexpr Setting across_iterations{"overlap", "across-iterations", is<&Plan::overlap, Overlap::across_iterations>};
+constexpr Setting first_bucket{"fusion.first", ""}, full{"fusion.full", ""};
+constexpr Setting threshold{"fusion.threshold", "", [](const Plan& plan) { return plan.fusion.threshold_bytes > 0; }};
+constexpr Setting cycle{"fusion.cycle", "", [](const Plan& plan) { return plan.fusion.cycle_s > 0; }};
+constexpr Setting negotiation{"fusion.negotiation", "",
+                              [](const Plan& plan) { return plan.fusion.negotiation != Negotiation::none; }};
+constexpr Setting compression{"compression", "", [](const Plan& plan) { return plan.compression.any(); }};
+constexpr Setting compresses_rest{"compression", "top_k or powersgd",
+                                  [](const Plan& plan) { return plan.compression.keeps_rest(); }};
+constexpr Setting fp16{"compression", "fp16",
+                       [](const Plan& plan) { return plan.compression.kind == Compression::Kind::fp16; }};
+constexpr Setting top_k{"compression.top_k.ratio", "",
+                        [](const Plan& plan) { return plan.compression.kind == Compression::Kind::top_k; }};
+constexpr Setting powersgd{"compression.powersgd.rank", "",
+                           [](const Plan& plan) { return plan.compression.kind == Compression::Kind::powersgd; }};
+constexpr Setting partition{"partition", "", [](const Plan& plan) { return plan.partition_bytes > 0; }};
+constexpr Setting priority{"schedule", "priority", is<&Plan::schedule, Schedule::priority>};
+constexpr Setting random_order{"schedule", "random", is<&Plan::schedule, Schedule::random>};
+constexpr Setting reordered{"schedule", "priority or random", is_not<&Plan::schedule, Schedule::fifo>};
+constexpr Setting colocated{"servers", "{location: colocated}", [](const Plan& plan) {
+                                return plan.exchange == ExchangeKind::parameter_server && plan.servers.colocated();
+                            }};
+constexpr Setting folded{"fidelity", "folded or averaged",
+                         [](const Plan& plan) { return always_folds(plan.fidelity); }};
+
+// Keys of `collective`.
+constexpr Setting barrier{"operation", "barrier",
+                          [](const Plan& plan) { return plan.algorithm.operation == "barrier"; }};
+constexpr Setting bytes{"bytes", ""}, sweep{"sweep", ""}, round_number{"round", ""};
+constexpr Setting contributors{"contributors", ""}, receivers{"receivers", ""};
+
+// What no key of a plan says.
+constexpr Setting whole_model{"", "ranks that have the whole model", [](const Plan& plan, const OpenPlan& open) {
+                                  return plan.parallelism.data_only() && !open.automatic();
+                              }};
+constexpr Setting same_weights{"", "ranks that have the whole model",
+                               [](const Plan& plan) { return plan.parallelism.data_only(); }};
+constexpr Setting a_rank_each{"", "as many ranks as servers",
+                              [](const Plan& plan) { return plan.servers.count <= plan.ranks; }};
+constexpr Setting embedding{"", "a model with an embedding",
+                            [](const Plan&, const Model& model) { return tokens_per_sample(model).has_value(); }};
+constexpr Setting attention{"", "a model with attention",
+                            [](const Plan&, const Model& model) { return is_transformer(model); }};
+constexpr Setting experts{"", "layers of experts", has_experts};
+constexpr Setting divided_scores{"", "stored scores with `context`", [](const Plan& plan, const Model& model) {
+                                     return plan.parallelism.layout.context > 1 && stores_scores(model);
+                                 }};
+constexpr Setting smaller_weights{"", "weights of smaller elements", [](const Plan&, const Model& model) {
+                                      return weight_element(model) < master_element(model);
+                                  }};
+constexpr Setting larger_gradients{"", "gradients of more than 2 B", [](const Plan&, const Model& model) {
+                                       constexpr double half = 2;
+                                       return gradient_element(model) > half;
+                                   }};
+constexpr Setting fewer_bytes{"", "fewer bytes than all gradients have", saves_bytes};
+constexpr Setting host_state{"", "a master copy of the weights with `sgd`", [](const Plan& plan, const Model& model) {
+                                 return plan.optimizer != Optimizer::sgd || master_element(model) > 0;
+                             }};
+constexpr Setting kernels{"", "`kernels` of the device",
+                          [](const Cluster& cluster) { return cluster.device.kernels.has_value(); }};
+constexpr Setting product_rate{
+    "", "the rate of such products in `kernels`", [](const Plan& plan, const Model&, const Cluster& cluster) {
+        const auto& measured_rates = cluster.device.kernels;
+        return !measured_rates || measured_rates->product_rate(*plan.precision.products) != 0;
+    }};
+constexpr Setting device_efficiency{"", "`efficiency` of the device",
+                                    [](const Cluster& cluster) { return cluster.device.efficiency.has_value(); }};
+constexpr Setting host_link{"", "`host_link` of the device",
+                            [](const Cluster& cluster) { return std::isfinite(cluster.device.host_link_Bps); }};
+constexpr Setting host_memory{"", "`memory_bandwidth` of the host",
+                              [](const Cluster& cluster) { return std::isfinite(cluster.host.memory_Bps); }};
+constexpr Setting native{"", "a platform of `simgrid_xml`",
+                         [](const Cluster& cluster) { return cluster.native.has_value(); }};
+constexpr Setting own_latency{"", "`network: exact`",
+                              [](const Cluster& cluster) { return latency_is_ours(cluster.network); }};
+constexpr Setting protocols{"", "a transport with `eager`",
+                            [](const Cluster& cluster) { return cluster.transport.has_protocols(); }};
+
+constexpr std::string_view twice = "'{setting}' and '{other}' exclude each other";
+constexpr std::string_view one_of_both = "remove one of the two";
+constexpr std::string_view whole_batch =
+    "'{setting}' is modelled only if every rank has the whole model and computes its whole batch at once";
+
+Rule needs(std::vector<Setting> settings, const Setting& other, std::string_view why, std::string_view write,
+           std::string (OpenPlan::*otherwise)() const = nullptr) {
+    return {std::move(settings), Rule::Relation::needs, other, why, write, otherwise};
+}
+
+Rule excludes(std::vector<Setting> settings, const Setting& other, std::string_view why, std::string_view write) {
+    return {std::move(settings), Rule::Relation::excludes, other, why, write};
+}
+
+std::vector<Rule> table() {
+    return {
+        // Keys that say the same, or have no effect.
+        excludes({batch}, batch_per_rank, twice, one_of_both),
+        excludes({samples_written}, tokens_written, twice, one_of_both),
+        excludes({micro_batch_size}, micro_batches, twice, one_of_both),
+        excludes({sweep}, bytes, twice, one_of_both),
+        excludes({bytes, sweep}, barrier, "a barrier carries no bytes", "remove it"),
+        needs({first_bucket, full}, threshold, "'{setting}' has no effect without a threshold",
+              "write for example `threshold: 25 MiB`"),
+        excludes({overlay, segment, peers}, sharding, "'{setting}' has no effect on sharded gradients",
+                 "set `activations: {reduce_scatter, allgather}` of `parallelism` instead"),
+        excludes({selection}, sharding, "'selection' has no effect on sharded gradients",
+                 "remove `selection` or `sharding`"),
+        excludes({overlay, segment, channels, peers, round_number, contributors, receivers}, served,
+                 "'{setting}' has no effect with a parameter server", "remove it"),
+        excludes({algorithm, selection, overlay, segment, peers}, top_k,
+                 "'{setting}' has no effect on the values of top_k, which are exchanged by an allgather",
+                 "remove it, in a variant by `~`; `algorithm` of `top_k` chooses the allgather"),
+        excludes({algorithm, overlay, segment, peers, round_number, contributors, receivers}, selects, twice,
+                 one_of_both),
+        needs({searched}, batch_of_all, "`parallelism: auto` compares plans at the same batch, but there is no 'batch'",
+              "write `batch`, the samples of all ranks together, in place of `batch_per_rank`"),
+        needs({open_rows}, batch_of_all, "`model: auto` compares grids at the same batch, but there is no 'batch'",
+              "write `batch`, the samples of all ranks together, in place of `batch_per_rank`",
+              &OpenPlan::automatic_key),
+
+        // Exchanges of gradients.
+        excludes({compression}, gossip, "gossip exchanges weights, not gradients",
+                 "remove it, or write `exchange: allreduce`"),
+        excludes({compression}, served, "compression is modelled only for an all-reduce",
+                 "remove it, or write `exchange: allreduce`"),
+        excludes({compression}, across_iterations,
+                 "gradients are decoded before the update, which 'across-iterations' does not wait for",
+                 "write `overlap: wait-free`"),
+        excludes({compression}, reordered, "gradients are decoded in the order of their release",
+                 "write `schedule: fifo`"),
+        excludes({compresses_rest}, partition, "values and factors of a bucket are not cut into pieces",
+                 "remove `partition`"),
+        excludes({negotiation}, served, "ranks do not negotiate with a parameter server",
+                 "remove it, or write `exchange: allreduce`"),
+        needs({gossip}, whole_model, whole_batch, "`exchange: allreduce` works with every `parallelism`"),
+        needs({served}, whole_model, whole_batch, "`exchange: allreduce` works with every `parallelism`"),
+        needs({across_iterations}, whole_model, whole_batch, "`overlap: wait-free` works with every `parallelism`"),
+        needs({priority}, whole_model, whole_batch, "`schedule: fifo` works with every `parallelism`"),
+        needs({random_order}, whole_model, whole_batch, "`schedule: fifo` works with every `parallelism`"),
+        needs({cycle}, whole_model, whole_batch, "remove it; buckets are then released when they are full"),
+        needs({negotiation}, whole_model, whole_batch, "remove it"),
+        needs({compression}, whole_model, whole_batch, "remove it"),
+        needs({in_network}, same_weights, "'in-network' needs ranks that all hold the same weights",
+              "remove 'parallelism', or choose another algorithm"),
+        excludes({reordered}, in_network, "'in-network' sends buckets in the order in which they are ready",
+                 "`schedule: fifo`"),
+        excludes({colocated}, native,
+                 "colocated servers need a route from a host to itself, which SimGrid's platforms rarely have",
+                 "`location: dedicated` gives them their own nodes"),
+        needs({colocated}, a_rank_each, "{servers} colocated servers need as many ranks, but there are {ranks}",
+              "`location: dedicated` gives them their own nodes"),
+        needs({fp16}, larger_gradients, "gradients of {gradients} are not larger than fp16", "remove it"),
+        needs({top_k}, fewer_bytes, "values and indices have as many bytes as all gradients",
+              "write less than {ratio}"),
+        needs({powersgd}, fewer_bytes, "no matrix of '{workload}' is larger than its factors of rank {rank}",
+              "write a smaller rank, or remove `compression`; layers of which only the number of parameters is known "
+              "have no matrices"),
+
+        // Parallelism.
+        excludes(
+            {searched}, native,
+            "`parallelism: auto` estimates times from bandwidths, which a platform in SimGrid's format does not give",
+            "write a plan, for example `parallelism: {model: 8}`"),
+        excludes({context}, domain, "'context' divides sequences, and 'domain' images", "remove one of them"),
+        needs({imbalance}, divided_experts, "an imbalance has no effect on a rank that has all experts",
+              "write `experts: {ranks: 8, imbalance: 20 %}`, or remove it"),
+        excludes({bruck}, unequal_experts, "'bruck' moves equal blocks, but experts have different loads",
+                 "write `direct` or `pairwise`"),
+        needs({frequent_sync}, one_stage, "a pipeline exchanges gradients after its last micro-batch",
+              "remove it, or write `last-micro-batch`"),
+        needs({frequent_sync}, taking_turns,
+              "with this schedule the passes of several micro-batches are mixed on a rank",
+              "remove it, or write `last-micro-batch`"),
+        needs({interleaved}, virtual_stages, "an interleaved schedule needs several virtual stages",
+              "write for example `virtual_stages: 2`"),
+        needs({virtual_stages}, interleaved, "{virtual_stages} virtual stages need an interleaved schedule",
+              "write `schedule: interleaved`"),
+        needs({sequence}, several_rows, "'sequence' needs more than one row", "write for example `model: 8`"),
+        needs({model_overlap}, several_rows, "'model_overlap' needs more than one row", "write for example `model: 8`"),
+        needs({model_chunks}, sequence, "'chunks' are those of the allgathers and reduce-scatters of `sequence`",
+              "write `sequence: true`, or `model_overlap: weight-gradients`"),
+        needs({early_gathering}, shared_updates,
+              "only weights of which ranks update a share each are gathered before the forward pass",
+              "write `sharding: optimizer`, or remove it"),
+        needs({one_queue}, sharded_weights,
+              "only weights that are gathered before each pass can hold up the computation",
+              "write `sharding: parameters`, or remove it"),
+
+        // Computation.
+        excludes({measured}, model_chunks, "measured times do not say how long a layer computes its products",
+                 "write `model_overlap: weight-gradients`, or another `compute`"),
+        excludes({measured}, ring_context,
+                 "measured times do not say how long a layer computes scores, which a ring overlaps",
+                 "write `context: {ranks: …, exchange: ulysses}`, or another `compute`"),
+        excludes({measured}, unequal_experts, "measured times do not say how long a layer computes its experts",
+                 "remove `imbalance`, or write another `compute`"),
+        needs({tables}, kernels, "device '{device}' has no 'kernels'",
+              "measured rates of its kernels: `kernels: {product_rate: 256 Tflops, memory_bandwidth: 1.7 TBps, source: "
+              "…}`"),
+        needs({efficiency}, device_efficiency, "device '{device}' has no 'efficiency'",
+              "`efficiency: {over: batch, points: [{at: 1, part: 0.2}, {at: 64, part: 0.6}], source: …}`"),
+        needs({products}, uses_tables, "products of {factors} are known only with the measured rates of kernels",
+              "write `compute: tables`"),
+        needs({products}, product_rate, "device '{device}' has no rate of products of {factors}",
+              "add `{factors_rate}` to its `kernels`, or rows of `{factors_word}` to its table of products, or remove "
+              "`products`"),
+        needs({master}, smaller_weights, "a master copy of {master} has no effect beside weights of {weights}",
+              "write `none`, or smaller weights"),
+        needs({run_tokens}, embedding, "workload '{workload}' has no tokens, because it has no embedding",
+              "write the length in `samples`"),
+        needs({recomputes_parts}, attention,
+              "workload '{workload}' has no attention whose {recomputed} could be recomputed",
+              "`recomputation: full` recomputes the layers of any model"),
+        excludes({recomputes_operators}, experts, "layer '{experts}': experts are no products that `operators` counts",
+                 "write `recomputation: full`"),
+        excludes({recomputes_parts}, divided_scores,
+                 "scores among ranks that divide a sequence need the keys and values of the others once more",
+                 "write `recomputation: full`, or `attention: flash` in the workload"),
+        excludes({recomputes_parts}, measured,
+                 "measured times of layers do not say how much of them is for single products or attention's scores",
+                 "write `recomputation: full`, or `compute: roofline`"),
+
+        // State in the host's memory.
+        excludes({offload}, served, "servers keep the optimizer's state, and update the weights themselves",
+                 "remove it, or write `exchange: allreduce`"),
+        excludes({offload}, gossip, "gossip exchanges weights, of which the host has a copy",
+                 "remove it, or write `exchange: allreduce`"),
+        excludes({across_iterations}, offload,
+                 "the step in the host's memory waits for all gradients, which 'across-iterations' does not",
+                 "write `overlap: wait-free`"),
+        excludes({offload}, no_optimizer, "there is no optimizer's step that could run on the host", "remove it"),
+        needs({offloads_gradients}, one_micro_batch,
+              "gradients of {micro_batches} micro-batches are added up on the device before they leave it",
+              "write `offload: optimizer`, or one micro-batch"),
+        excludes({compression}, offloads_gradients,
+                 "gradients are decoded after the backward pass, during which 'offload: gradients' copies them",
+                 "remove it, or write `offload: optimizer`"),
+        needs({offload}, host_link, "device '{device}' does not give the bandwidth of its link to the host",
+              "write its `host_link`, for example `--set platform.device.host_link=25GBps`"),
+        needs({offload}, host_memory, "platform '{platform}' does not give the bandwidth of the memory of its nodes",
+              "write `memory_bandwidth` of its `host`, for example `--set platform.host.memory_bandwidth=200GBps`"),
+        needs({offloads_optimizer}, host_state,
+              "'sgd' without a master copy of the weights keeps nothing that could leave the device",
+              "remove it, or write `optimizer: adam`"),
+
+        // The simulation.
+        excludes({folded}, native, "folding is not possible on a platform of 'simgrid_xml'",
+                 "its links may change with time, so no step is known to repeat; write `fidelity: message`"),
+        excludes({folded}, protocols,
+                 "folding is not possible with a transport that has `eager`: its messages start before their receivers "
+                 "are ready, or after a handshake",
+                 "write `fidelity: message`"),
+        excludes({folded}, late_messages,
+                 "folding is not possible where latencies of messages vary, since no step repeats",
+                 "write `fidelity: message`, or remove `messages` from `jitter`"),
+        needs({late_messages}, own_latency,
+              "latencies cannot vary with this network model, whose latencies are SimGrid's",
+              "write `network: exact` in the platform"),
+    };
+}
+
+}  // namespace rules
+
+}  // namespace
+
+const std::vector<Rule>& rule_table() {
+    static const std::vector<Rule> all = rules::table();
+    return all;
+}
+
+}  // namespace syncline
