@@ -35,7 +35,7 @@ DryRun dry_run(const Lowered& training) {
         exchange.times = gradient_syncs(plan, training.arrangement);
         for (const std::uint32_t layer : buckets[b].layers)
             exchange.layers.push_back(training.model.layers[layer].name);
-        if (plan.parallelism.data_only()) {
+        if (plan.parallelism.whole_model()) {
             exchange.ready_s = buckets[b].ready_s;
             exchange.release_s = buckets[b].release_s;
         }

@@ -51,7 +51,7 @@ void add_largest(Theory& theory, const Lowered& training) {
     const std::uint32_t members = buckets[largest].replicas.size;
     theory.terms.push_back({"steps", "steps of a rank in its exchange",
                             static_cast<double>(steps_of(*chosen.algorithm, members, bytes)), ""});
-    if (!plan.parallelism.data_only()) return;
+    if (!plan.parallelism.whole_model()) return;
     theory.terms.push_back({"T(max S)", "time of its exchange alone, by the formula",
                             ExchangeCosts(training.cluster, training.places).of(chosen, bytes), "s"});
 }

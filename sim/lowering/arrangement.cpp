@@ -57,7 +57,7 @@ void require_experts(const Model& model, const Parallelism& parallelism) {
     const bool some = std::any_of(model.layers.begin(), model.layers.end(),
                                   [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
     // Nothing is divided if every rank has the whole model.
-    const bool wanted = parallelism.experts.ranks > 1 || (parallelism.experts.model > 0 && !parallelism.data_only());
+    const bool wanted = parallelism.experts.ranks > 1 || (parallelism.experts.model > 0 && !parallelism.whole_model());
     if (wanted && !some)
         throw ParallelismError(parallelism.experts.ranks > 1 ? "experts" : "experts.model",
                                fmt::format("model '{}' has no experts that can be divided among ranks", model.name),

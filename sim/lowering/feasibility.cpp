@@ -195,7 +195,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     const std::uint64_t bytes = model.gradient_bytes();
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     // With other parallelism, the arrangement determines which ranks exchange gradients: see judge_split().
-    const bool whole = plan.parallelism.data_only() && !open.automatic();
+    const bool whole = plan.parallelism.whole_model() && !open.automatic();
     complaints = broken_rules(plan, open, model, cluster);
     if (plan.compute == ComputeKind::measured) judge_layer_times(model, cluster.device, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);

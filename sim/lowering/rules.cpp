@@ -176,11 +176,21 @@ constexpr Setting bytes{"bytes", ""}, sweep{"sweep", ""}, round_number{"round", 
 constexpr Setting contributors{"contributors", ""}, receivers{"receivers", ""};
 
 // What no key of a plan says.
-constexpr Setting whole_model{"", "ranks that have the whole model", [](const Plan& plan, const OpenPlan& open) {
-                                  return plan.parallelism.data_only() && !open.automatic();
-                              }};
-constexpr Setting same_weights{"", "ranks that have the whole model",
-                               [](const Plan& plan) { return plan.parallelism.data_only(); }};
+constexpr Setting whole_model{"", "ranks that have the whole model",
+                              [](const Plan& plan) { return plan.parallelism.whole_model(); }};
+constexpr Setting whole_weights{"", "ranks that have whole weights",
+                                [](const Plan& plan) { return !splits_weights(plan.parallelism); }};
+constexpr Setting open_plan{"parallelism", "auto, or `model: auto`",
+                            [](const Plan&, const OpenPlan& open) { return open.automatic(); }};
+/// Layers whose gradients are exchanged in groups of their own.
+constexpr Setting several_groups{
+    "parallelism", "with `domain`, `experts` or layouts of some layers", [](const Plan& plan) {
+        const Parallelism& parallelism = plan.parallelism;
+        return divides_images(plan) || parallelism.experts.ranks > 1 ||
+               parallelism.experts.rows_of(parallelism.layout.rows) != parallelism.layout.rows ||
+               std::ranges::any_of(parallelism.ranges,
+                                   [](const LayerRange& range) { return range.layout.has_value(); });
+    }};
 constexpr Setting a_rank_each{"", "as many ranks as servers",
                               [](const Plan& plan) { return plan.servers.count <= plan.ranks; }};
 constexpr Setting embedding{"", "a model with an embedding",
@@ -224,8 +234,6 @@ constexpr Setting protocols{"", "a transport with `eager`",
 
 constexpr std::string_view twice = "'{setting}' and '{other}' exclude each other";
 constexpr std::string_view one_of_both = "remove one of the two";
-constexpr std::string_view whole_batch =
-    "'{setting}' is modelled only if every rank has the whole model and computes its whole batch at once";
 
 Rule needs(std::vector<Setting> settings, const Setting& other, std::string_view why, std::string_view write,
            std::string (OpenPlan::*otherwise)() const = nullptr) {
@@ -277,15 +285,28 @@ std::vector<Rule> table() {
                  "remove `partition`"),
         excludes({negotiation}, served, "ranks do not negotiate with a parameter server",
                  "remove it, or write `exchange: allreduce`"),
-        needs({gossip}, whole_model, whole_batch, "`exchange: allreduce` works with every `parallelism`"),
-        needs({served}, whole_model, whole_batch, "`exchange: allreduce` works with every `parallelism`"),
-        needs({across_iterations}, whole_model, whole_batch, "`overlap: wait-free` works with every `parallelism`"),
-        needs({priority}, whole_model, whole_batch, "`schedule: fifo` works with every `parallelism`"),
-        needs({random_order}, whole_model, whole_batch, "`schedule: fifo` works with every `parallelism`"),
-        needs({cycle}, whole_model, whole_batch, "remove it; buckets are then released when they are full"),
-        needs({negotiation}, whole_model, whole_batch, "remove it"),
-        needs({compression}, whole_model, whole_batch, "remove it"),
-        needs({in_network}, same_weights, "'in-network' needs ranks that all hold the same weights",
+        excludes({gossip, across_iterations, priority, random_order, cycle, negotiation, compression}, sharding,
+                 "'{setting}' is not modelled where ranks divide the state of weights that they have in common",
+                 "remove it, or `sharding`"),
+        excludes({gossip, served, across_iterations, priority, random_order, cycle, negotiation, compression},
+                 open_plan, "'{setting}' is not modelled where the plan is open", "remove it, or write the plan"),
+        needs({served}, whole_model, "servers have whole tensors, of ranks that have the whole model",
+              "`exchange: allreduce` works with every `parallelism`"),
+        excludes({frequent_sync}, gossip, "gossip follows the last micro-batch",
+                 "remove it, or write `last-micro-batch`"),
+        excludes({frequent_sync}, served, "pushes follow the last micro-batch",
+                 "remove it, or write `last-micro-batch`"),
+        excludes({priority, random_order}, several_groups,
+                 "ranks agree on an order only if they exchange all gradients in one group",
+                 "`schedule: fifo` works with every `parallelism`"),
+        needs({cycle}, one_stage, "in a pipeline it is not known ahead which gradients are ready at a tick",
+              "remove it; buckets are then released when they are full"),
+        needs({compression}, one_micro_batch,
+              "gradients are encoded after each backward pass, not when they are added up", "remove it"),
+        excludes({compression}, divided_experts, "experts have groups of their own, whose gradients are not encoded",
+                 "remove it"),
+        needs({powersgd}, whole_weights, "the factors are those of whole matrices", "`fp16` works with several rows"),
+        needs({in_network}, whole_model, "'in-network' needs ranks that all hold the same weights",
               "remove 'parallelism', or choose another algorithm"),
         excludes({reordered}, in_network, "'in-network' sends buckets in the order in which they are ready",
                  "`schedule: fifo`"),

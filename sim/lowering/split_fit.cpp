@@ -148,7 +148,7 @@ void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, c
     judge_parts(model, plan.parallelism.pipeline, found.complaints);
     if (!found.complaints.empty()) return;
     if (!open.automatic()) {
-        if (!plan.parallelism.data_only()) found.complaints = try_lower(cluster, model, plan, found.lowered);
+        if (!plan.parallelism.whole_model()) found.complaints = try_lower(cluster, model, plan, found.lowered);
         return;
     }
     GridChoices& choices = found.choices;

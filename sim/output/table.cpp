@@ -110,7 +110,7 @@ std::vector<ResultColumn> spreads(const Report& report) {
 std::vector<ResultColumn> others(const Report& report) {
     bool divided = false, priced = false, whole = false;
     for (const Result& r : report.results) {
-        divided = divided || !r.parallelism.data_only();
+        divided = divided || !r.parallelism.whole_model() || r.parallelism.pipeline.micro_batches > 1;
         priced = priced || r.cost.cost;
         whole = whole || r.run;
     }

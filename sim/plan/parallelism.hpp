@@ -168,7 +168,7 @@ struct Parallelism {
         return sharding >= Sharding::gradients && takes_turns();
     }
     /// Returns true if every rank has the whole model, and exchanges only whole gradients with others.
-    bool data_only() const;
+    bool whole_model() const;
 };
 
 }  // namespace syncline

@@ -46,7 +46,7 @@ TEST_CASE("context: a number is the ranks of a ring, and a mapping also chooses 
     CHECK(number.parallelism.context_exchange == ContextExchange::ring);
     CHECK(number.replicas() == 4);
     CHECK(number.global_batch() == 16);
-    CHECK(!number.parallelism.data_only());
+    CHECK(!number.parallelism.whole_model());
     const Plan mapping = load("model: 2, context: {ranks: 2, exchange: ulysses}").variants.front().plan;
     CHECK(mapping.parallelism.context_exchange == ContextExchange::ulysses);
     CHECK(mapping.replicas() == 4);

@@ -70,7 +70,7 @@ TEST_CASE("without the key, and with the word data, every rank has the whole mod
          {"ranks: 6", "ranks: 6, parallelism: data", "ranks: 6, parallelism: {}", "ranks: 6, parallelism: {data: 6}"}) {
         CAPTURE(training);
         const Plan plan = plan_of(training);
-        CHECK(plan.parallelism.data_only());
+        CHECK(plan.parallelism.whole_model());
         CHECK(plan.replicas() == 6);
         CHECK(plan.batch_per_rank == 32);
         CHECK(plan.optimizer == Optimizer::momentum);

@@ -114,7 +114,7 @@ TEST_CASE("experts: a number is the ranks of a group, and a mapping also has the
     CHECK(number.parallelism.experts.imbalance == 0);
     CHECK(!number.draws());
     CHECK(number.replicas() == 16);
-    CHECK(!number.parallelism.data_only());
+    CHECK(!number.parallelism.whole_model());
     const Plan mapping = load("model: 2, experts: {ranks: 8, imbalance: 20 %}").variants.front().plan;
     CHECK(mapping.parallelism.experts.imbalance == Approx(0.2));
     CHECK(mapping.draws());

@@ -214,12 +214,12 @@ const std::vector<Mistake>& mistakes() {
              t.open.batch = 7;
              t.plan.parallelism.pipeline.micro_batches = 4;
          }},
-        {"exchange", "'gossip' is modelled only if every rank has the whole model",
+        {"exchange", "servers have whole tensors",
          [](Training& t) {
              t.plan.parallelism.layout.rows = 2;
-             t.plan.exchange = ExchangeKind::gossip;
+             t.plan.exchange = ExchangeKind::parameter_server;
          }},
-        {"schedule", "'priority' is modelled only",
+        {"schedule", "'priority' is not modelled where ranks divide the state",
          [](Training& t) {
              t.plan.parallelism.sharding = Sharding::optimizer;
              t.plan.schedule = Schedule::priority;
