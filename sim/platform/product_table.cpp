@@ -53,9 +53,9 @@ void ProductTable::Grid::each_larger(std::size_t point, const Take& take) const 
 }
 
 ProductTable::ProductTable(const std::vector<MeasuredProduct>& rows, const Modelled& modelled)
-    : ProductTable(measure(rows), modelled) {}
+    : ProductTable(modelled, measure(rows)) {}
 
-ProductTable::ProductTable(Grid grid, const Modelled& modelled)
+ProductTable::ProductTable(const Modelled& modelled, Grid grid)
     : smoothed_(smooth(grid)), extended_([grid = std::move(grid), modelled] { return extend(grid, modelled); }) {}
 
 ProductTable::Grid ProductTable::measure(const std::vector<MeasuredProduct>& rows) {

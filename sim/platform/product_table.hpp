@@ -59,7 +59,7 @@ private:
         void each_larger(std::size_t point, const Take& take) const;
     };
 
-    ProductTable(Grid grid, const Modelled& modelled);
+    ProductTable(const Modelled& modelled, Grid grid);
 
     static Grid measure(const std::vector<MeasuredProduct>& rows);
     static Smoothed smooth(Grid& grid);
