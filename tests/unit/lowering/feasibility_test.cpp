@@ -326,7 +326,7 @@ TEST_CASE("an error that all grids have in common is reported itself, different 
 
 TEST_CASE("a combination that is not modelled does not hide a grid that does not fit", "[memory]") {
     Training training;
-    training.plan.exchange = ExchangeKind::gossip;
+    training.plan.exchange = ExchangeKind::parameter_server;
     training.plan.parallelism.layout.rows = 3;
     const Complaints complaints = complaints_of(training);
     REQUIRE(complaints.size() == 2);
