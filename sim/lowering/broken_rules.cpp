@@ -187,7 +187,7 @@ std::string rules_reference() {
         std::vector<std::string> names;
         for (const Setting& setting : rule.settings) names.push_back(in_markdown(setting));
         const bool both = rule.why.find("{other}") != std::string_view::npos;  // which is said already
-        text += fmt::format("- {} {} {}: {}{}.\n", fmt::join(names, ", "),
+        text += fmt::format("- {}{} {} {}: {}{}.\n", names.size() > 1 ? "each of " : "", fmt::join(names, ", "),
                             rule.relation == Rule::Relation::needs ? "needs" : "excludes", in_markdown(rule.other),
                             both ? "" : without_values(rule.why) + "; ", without_values(rule.write));
     }
