@@ -234,6 +234,10 @@ void describe_model_overlap(Fields& fields, Parallelism& parallelism) {
 }
 
 void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
+    fields.flag({"auto",
+                 "Whether the keys of this mapping that are not written are searched, as by `parallelism: auto`; "
+                 "those that are written stay: `{auto: true, sharding: parameters}`."},
+                open.everything);
     const WrittenLayout written = describe_layout(fields);
     parallelism.layout = written.layout;
     open.grid = written.open;
@@ -271,6 +275,10 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
                  "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, model: 8}]`; "
                  "each may have `model`, `data`, `domain` and `activations` as above."},
                 [&](Fields& inner) { describe_range(inner, parallelism, open); });
+    if (!open.everything) return;
+    if (open.grid.automatic) fields.reject("model", "'auto: true' chooses 'model', too", "remove `model: auto`");
+    if (fields.given("layers"))
+        fields.reject("layers", "ranges of layers cannot be written beside 'auto: true'", "remove one of the two");
 }
 
 }  // namespace
@@ -282,13 +290,15 @@ void describe_parallelism(Fields& training, std::int64_t ranks, Parallelism& par
         {"parallelism",
          "Division of the work among ranks: the batch only (`data`), all weights (`model`), "
          "images by height (`domain`), layers (`pipeline`), or a product of these. `auto`: `run` and "
-         "`explain` search the product with the shortest iteration; needs `batch`."},
+         "`explain` search the product with the shortest iteration; needs `batch`. `{auto: true, sharding: "
+         "parameters}` "
+         "searches the keys that are not written."},
         way, {"data", "model", "domain", "pipeline", "auto"},
         [&](Fields& inner) { describe_product(inner, parallelism, open); });
     if (way == model) parallelism.layout.rows = ranks;
     if (way == domain) parallelism.layout.height = ranks;
     if (way == pipeline) parallelism.pipeline.stages = ranks;
-    open.everything = way == automatic;
+    open.everything = open.everything || way == automatic;
 }
 
 }  // namespace syncline::config

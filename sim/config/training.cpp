@@ -180,7 +180,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
          "(`none`), attention's scores and softmax (`selective`), of a transformer's layers every second product with "
          "weights and all that is between products (`operators`, torchtitan's `selective_ac_option: op`), or the whole "
          "forward pass of each layer of a transformer, in other models of √n layers together (`full`). `parallelism: "
-         "auto` chooses, but not `operators`, if it is not written."},
+         "auto` chooses if it is not written."},
         plan.recomputation,
         {{"none", Recomputation::none},
          {"selective", Recomputation::selective},

@@ -155,12 +155,11 @@ void judge_layouts(const Plan& plan, const OpenPlan& open, Complaints& complaint
         complaints.push_back(
             {"parallelism.sequence", "'sequence' needs more than one row", "write for example `model: 8`"});
     judge_model_overlap(plan, open, complaints);
-    if (parallelism.gather == Gather::before_forward && !open.everything && !divides_updates(parallelism.sharding))
+    if (parallelism.gather == Gather::before_forward && !divides_updates(parallelism.sharding))
         complaints.push_back({"parallelism.gathering",
                               "only weights of which ranks update a share each are gathered before the forward pass",
                               "write `sharding: optimizer`, or remove it"});
-    if (parallelism.device_queues == DeviceQueues::one && !open.everything &&
-        parallelism.sharding != Sharding::parameters)
+    if (parallelism.device_queues == DeviceQueues::one && parallelism.sharding != Sharding::parameters)
         complaints.push_back({"parallelism.device_queues",
                               "only weights that are gathered before each pass can hold up the computation",
                               "write `sharding: parameters`, or remove it"});
@@ -238,9 +237,11 @@ Complaints judge_alone(Plan& plan, const OpenPlan& open) {
     else if (open.automatic() || !plan.parallelism.data_only())
         judge_combinations(plan, complaints);
     const std::size_t before = complaints.size();
-    judge_pipeline(plan, complaints);
-    if (open.micro_batch_size == 0) judge_turns(plan.parallelism.pipeline, "micro_batches", complaints);
-    if (complaints.size() == before) judge_layouts(plan, open, complaints);
+    if (!open.everything) {  // a search judges each of its plans
+        judge_pipeline(plan, complaints);
+        if (open.micro_batch_size == 0) judge_turns(plan.parallelism.pipeline, "micro_batches", complaints);
+        if (complaints.size() == before) judge_layouts(plan, open, complaints);
+    }
     if (open.automatic() && open.batch == 0)
         complaints.push_back({open.automatic_key(),
                               open.everything
