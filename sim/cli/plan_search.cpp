@@ -32,7 +32,9 @@ planning::Found found_for(const config::Variant& variant, const PlanSearch& how)
 
 /// Returns the keys that make a variant's plan the one that is found.
 std::vector<std::string> settings_of(const planning::FoundPlan& plan) {
-    std::vector<std::string> settings{"training.parallelism=" + plan.text};
+    // Keys that were written and are no choices remain.
+    std::vector<std::string> settings{"training.parallelism.auto=~", "training.parallelism.pipeline.micro_batch_size=~",
+                                      "training.parallelism=" + plan.text};
     if (!plan.recomputation.empty()) settings.push_back("training.recomputation=" + plan.recomputation);
     return settings;
 }
@@ -46,14 +48,25 @@ config::Scenario with_plans(const std::function<config::Scenario(const Plans&)>&
     std::vector<Diagnostic> without;
     for (const config::Variant& variant : scenario.variants) {
         if (!variant.open.everything) continue;
+        if (planning::nothing_open(variant.open))
+            throw ConfigError({{variant.training,
+                                fmt::format("variant '{}': `parallelism: {{auto: true}}` has nothing to search, since "
+                                            "all keys are written",
+                                            variant.name),
+                                "remove `auto`, or a key"}});
         const planning::Found found = found_for(variant, how);
         say("{}", planning::to_text(variant.name, found));
         csv += planning::to_csv(variant.name, found);
-        if (found.plans.empty())
+        if (found.considered.of == 0)
+            without.push_back(
+                {variant.training,
+                 fmt::format("variant '{}': no plan has the keys that are written beside 'auto: true'", variant.name),
+                 "stages × model × context × data are the ranks"});
+        else if (found.plans.empty())
             without.push_back({variant.training,
                                fmt::format("variant '{}': none of {} plans of `parallelism: auto` fits", variant.name,
                                            found.considered.choices),
-                               "see the remedies above"});
+                               found.remedies.empty() ? "see the reasons above" : "see the remedies above"});
         else
             plans[variant.name] = settings_of(found.plans.front());
     }

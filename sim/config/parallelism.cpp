@@ -217,6 +217,10 @@ void describe_model_overlap(Fields& fields, Parallelism& parallelism) {
 }
 
 void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
+    fields.flag({"auto",
+                 "Whether the keys of this mapping that are not written are searched, as by `parallelism: auto`; "
+                 "those that are written stay: `{auto: true, sharding: parameters}`."},
+                open.everything);
     const WrittenLayout written = describe_layout(fields);
     parallelism.layout = written.layout;
     open.grid = written.open;
@@ -249,6 +253,10 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
                  "Ranges of layers with their own `model`, `data`, `domain` or `activations`: `[{first: fc6, last: "
                  "fc8, model: 8}]`."},
                 [&](Fields& inner) { describe_range(inner, parallelism, open); });
+    if (!open.everything) return;
+    if (open.grid.automatic) fields.reject("model", "'auto: true' chooses 'model', too", "remove `model: auto`");
+    if (fields.given("layers"))
+        fields.reject("layers", "ranges of layers cannot be written beside 'auto: true'", "remove one of the two");
 }
 
 }  // namespace
@@ -259,13 +267,13 @@ void describe_parallelism(Fields& training, std::int64_t ranks, Parallelism& par
     training.choice_or_section(
         {"parallelism",
          "Parallelism: `data`, tensor (`model`), images by height (`domain`), `pipeline`, or a mapping that combines "
-         "them. `auto`: `run` and `explain` search the fastest plan; needs `batch`."},
+         "them. `auto`: `run` and `explain` search the fastest plan (`{auto: true, …}`: beside these keys); needs `batch`."},
         way, {"data", "model", "domain", "pipeline", "auto"},
         [&](Fields& inner) { describe_product(inner, parallelism, open); });
     if (way == model) parallelism.layout.rows = ranks;
     if (way == domain) parallelism.layout.height = ranks;
     if (way == pipeline) parallelism.pipeline.stages = ranks;
-    open.everything = way == automatic;
+    open.everything = open.everything || way == automatic;
 }
 
 }  // namespace syncline::config

@@ -35,6 +35,17 @@ void choose_attention(Fields& training, Device& device, const Plan& plan) {
     }
 }
 
+/// Adds the paths of all values in a mapping that is reached by `path`.
+void list_written(const Node& node, const std::string& path, std::vector<std::string>& paths) {
+    for (const Entry& entry : node.entries) {
+        const std::string key = path.empty() ? entry.key : path + "." + entry.key;
+        if (entry.value.kind == Node::Kind::mapping)
+            list_written(entry.value, key, paths);
+        else if (key != "auto")
+            paths.push_back(key);
+    }
+}
+
 Location place_of(const Node& mapping, std::string_view key) {
     const auto found = std::find_if(mapping.entries.begin(), mapping.entries.end(),
                                     [&](const Entry& entry) { return entry.key == key; });
@@ -109,6 +120,8 @@ Variant read_variant(Assembly& assembly, const Node& document, const std::string
     variant.training = place_of(document, "training");
     assembly.read(document, "scenario",
                   [&](Fields& fields) { describe_variant(fields, scenario_name, variant, choices, inspect); });
+    if (variant.open.everything)
+        list_written(*document.find("training")->find("parallelism"), "", variant.open.kept);
     return variant;
 }
 

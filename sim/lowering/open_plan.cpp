@@ -106,6 +106,7 @@ void judge_layouts(const Plan& plan, const OpenPlan& open, Complaints& complaint
 Complaints divide(Plan& plan, const OpenPlan& open) {
     Complaints complaints;
     judge_stragglers(plan, complaints);
+    if (open.everything) return complaints;  // a search judges each of its plans
     const std::size_t before = complaints.size();
     judge_pipeline(plan, complaints);
     if (open.micro_batch_size == 0) judge_turns(plan.parallelism.pipeline, "micro_batches", complaints);
@@ -149,6 +150,8 @@ Complaints settle(Plan& plan, const OpenPlan& open) {
     choose_algorithm(plan);
     const Complaints divisions = divide(plan, open);
     Complaints complaints = broken_rules(plan, open);
+    if (open.everything)
+        std::erase_if(complaints, [](const Complaint& one) { return one.key.starts_with("parallelism."); });
     complaints.insert(complaints.end(), divisions.begin(), divisions.end());
     bool changed = false;
     for (const Complaint& complaint : complaints) changed = disinherit(plan, complaint.key) || changed;

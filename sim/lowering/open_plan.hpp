@@ -26,8 +26,10 @@ struct OpenPlan {
     std::int64_t batch = 0;             ///< samples of all ranks together; 0: `Plan::batch_per_rank` is given
     std::int64_t micro_batch_size = 0;  ///< in samples; 0: `Pipeline::micro_batches` is given
     Grid grid;
-    std::vector<Grid> ranges;    ///< of Parallelism::ranges
-    bool everything = false;     ///< `parallelism: auto`
+    std::vector<Grid> ranges;  ///< of Parallelism::ranges
+    bool everything = false;   ///< `parallelism: auto`
+    /// Keys of `parallelism` that are written beside `auto: true`, as paths: `pipeline.stages`. The search keeps them.
+    std::vector<std::string> kept;
     bool recomputation = false;  ///< the search also chooses it: it is not written
     /// Keys that are written, of those whose writing alone breaks a rule: see keys_asked().
     std::vector<std::string> written;

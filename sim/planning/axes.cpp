@@ -30,9 +30,19 @@ std::int64_t most_rows(const Model& model) {
     return most;
 }
 
+/// Returns a layer's attention, if it has one.
+const Attention* attention_of(const Layer& layer) {
+    if (const auto* block = std::get_if<ParallelBlock>(&layer.shape)) return &block->attention;
+    return std::get_if<Attention>(&layer.shape);
+}
+
 bool has_positions(const Model& model) {
-    return std::any_of(model.layers.begin(), model.layers.end(),
-                       [](const Layer& layer) { return std::holds_alternative<Attention>(layer.shape); });
+    return std::ranges::any_of(model.layers, [](const Layer& layer) { return attention_of(layer) != nullptr; });
+}
+
+bool has_experts(const Model& model) {
+    return std::ranges::any_of(model.layers,
+                               [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
 }
 
 std::string number(std::int64_t value) {
@@ -43,25 +53,26 @@ std::string flag(std::int64_t value) {
 }
 
 Axis rows() {
-    return {"model", 1,
+    return {"model",
             [](const Space& space, const Plan&) {
                 Values values = divisors(space.ranks);
                 std::erase_if(values, [most = most_rows(space.model)](std::int64_t rows) { return rows > most; });
                 return values;
             },
-            [](Plan& plan, std::int64_t rows) { plan.parallelism.layout.rows = rows; }, number};
+            [](Plan& plan, std::int64_t rows) { plan.parallelism.layout.rows = rows; },
+            [](const Plan& plan) { return plan.parallelism.layout.rows; }, number};
 }
 
 /// Returns whether every layer with positions has a number of them that `parts` divides.
 bool divides_positions(const Model& model, std::int64_t parts) {
-    return std::all_of(model.layers.begin(), model.layers.end(), [parts](const Layer& layer) {
-        const auto* attention = std::get_if<Attention>(&layer.shape);
+    return std::ranges::all_of(model.layers, [parts](const Layer& layer) {
+        const Attention* attention = attention_of(layer);
         return !attention || attention->positions % parts == 0;
     });
 }
 
 Axis context() {
-    return {"context", 1,
+    return {"context.ranks",
             [](const Space& space, const Plan& plan) {
                 constexpr std::int64_t most = 16;
                 if (!has_positions(space.model)) return Values{1};
@@ -70,44 +81,61 @@ Axis context() {
                     values, [&](std::int64_t parts) { return parts > most || !divides_positions(space.model, parts); });
                 return values;
             },
-            [](Plan& plan, std::int64_t parts) { plan.parallelism.layout.context = parts; }, number};
+            [](Plan& plan, std::int64_t parts) { plan.parallelism.layout.context = parts; },
+            [](const Plan& plan) { return plan.parallelism.layout.context; }, number};
 }
 
-/// Returns the greatest number that divides the experts of every layer; 1 for models without any.
-std::int64_t common_experts(const Model& model) {
-    std::int64_t common = 0;
-    for (const Layer& layer : model.layers)
-        if (const auto* experts = std::get_if<Experts>(&layer.shape)) common = std::gcd(common, experts->experts);
-    return std::max<std::int64_t>(common, 1);
+/// Returns whether ranks that divide sequences can have whole heads instead.
+bool divides_heads(const Model& model, const Layout& layout) {
+    return std::ranges::all_of(model.layers, [ranks = layout.rows * layout.context](const Layer& layer) {
+        const Attention* attention = attention_of(layer);
+        return !attention || (attention->heads % ranks == 0 && attention->key_heads() % ranks == 0);
+    });
 }
 
-Axis experts() {
-    return {"experts", 1,
-            [](const Space& space, const Plan& plan) {
-                const std::int64_t alike = plan.stage_ranks() / plan.parallelism.layout.rows;
-                return divisors(std::gcd(common_experts(space.model), alike));
-            },
-            [](Plan& plan, std::int64_t ranks) { plan.parallelism.experts.ranks = ranks; }, number};
+constexpr std::int64_t by_ring = static_cast<std::int64_t>(ContextExchange::ring),
+                       by_ulysses = static_cast<std::int64_t>(ContextExchange::ulysses);
+
+Axis context_exchange() {
+    return {
+        "context.exchange",
+        [](const Space& space, const Plan& plan) {
+            const Layout& layout = plan.parallelism.layout;
+            if (layout.context == 1) return Values{by_ring};
+            Values values;
+            // Measured times do not say what a ring overlaps with.
+            if (plan.compute != ComputeKind::measured) values.push_back(by_ring);
+            if (divides_heads(space.model, layout)) values.push_back(by_ulysses);
+            return values;
+        },
+        [](Plan& plan, std::int64_t kind) { plan.parallelism.context_exchange = static_cast<ContextExchange>(kind); },
+        [](const Plan& plan) { return static_cast<std::int64_t>(plan.parallelism.context_exchange); },
+        [](std::int64_t kind) { return kind == by_ring ? "ring" : "ulysses"; }};
 }
 
 Axis stages() {
-    return {"pipeline.stages", 1,
+    return {"pipeline.stages",
             [](const Space& space, const Plan& plan) {
                 Values values = divisors(space.ranks / plan.parallelism.layout.replica());
-                const std::int64_t layers = std::ssize(space.model.layers);
-                std::erase_if(values, [layers](std::int64_t stages) { return stages > layers; });
+                std::erase_if(
+                    values, [layers = std::ssize(space.model.layers)](std::int64_t stages) { return stages > layers; });
                 return values;
             },
-            [](Plan& plan, std::int64_t stages) { plan.parallelism.pipeline.stages = stages; }, number};
+            [](Plan& plan, std::int64_t stages) { plan.parallelism.pipeline.stages = stages; },
+            [](const Plan& plan) { return plan.parallelism.pipeline.stages; }, number};
 }
 
 Axis micro_batches() {
-    return {"pipeline.micro_batches", 1,
+    return {"pipeline.micro_batches",
             [](const Space& space, const Plan& plan) {
                 // A batch that cannot be divided among the replicas is a complaint about the whole plan.
-                return space.batch % plan.replicas() == 0 ? divisors(space.batch / plan.replicas()) : Values{1};
+                if (space.batch % plan.replicas() != 0) return Values{1};
+                const std::int64_t samples = space.batch / plan.replicas(), size = space.micro_batch_size;
+                if (size == 0) return divisors(samples);
+                return samples % size == 0 ? Values{samples / size} : Values{};
             },
-            [](Plan& plan, std::int64_t count) { plan.parallelism.pipeline.micro_batches = count; }, number};
+            [](Plan& plan, std::int64_t count) { plan.parallelism.pipeline.micro_batches = count; },
+            [](const Plan& plan) { return plan.parallelism.pipeline.micro_batches; }, number};
 }
 
 /// Returns the numbers of virtual stages with which stages can be interleaved.
@@ -122,36 +150,109 @@ Values interleavings(const Space& space, const Plan& plan) {
 
 Axis schedule() {
     return {
-        "pipeline.schedule", static_cast<std::int64_t>(PipelineSchedule::one_f_one_b),
+        "pipeline.schedule",
         [](const Space& space, const Plan& plan) {
             Values values{static_cast<std::int64_t>(PipelineSchedule::one_f_one_b)};
             if (plan.parallelism.pipeline.stages == 1) return values;
             values.push_back(static_cast<std::int64_t>(PipelineSchedule::zero_bubble_h1));
-            if (!interleavings(space, plan).empty())
+            const bool any = is_written(space, "pipeline.virtual_stages");
+            if (any || !interleavings(space, plan).empty())
                 values.push_back(static_cast<std::int64_t>(PipelineSchedule::interleaved));
             return values;
         },
         [](Plan& plan, std::int64_t kind) { plan.parallelism.pipeline.schedule = static_cast<PipelineSchedule>(kind); },
+        [](const Plan& plan) { return static_cast<std::int64_t>(plan.parallelism.pipeline.schedule); },
         [](std::int64_t kind) {
-            return kind == static_cast<std::int64_t>(PipelineSchedule::interleaved) ? "interleaved" : "zb-h1";
+            constexpr const char* words[] = {"gpipe", "1f1b", "interleaved", "zb-h1"};
+            return std::string(words[kind]);
         }};
 }
 
 Axis chunks() {
-    return {"pipeline.virtual_stages", 1,
+    return {"pipeline.virtual_stages",
             [](const Space& space, const Plan& plan) {
                 const bool turns = plan.parallelism.pipeline.schedule == PipelineSchedule::interleaved;
                 return turns ? interleavings(space, plan) : Values{1};
             },
-            [](Plan& plan, std::int64_t chunks) { plan.parallelism.pipeline.chunks = chunks; }, number};
+            [](Plan& plan, std::int64_t chunks) { plan.parallelism.pipeline.chunks = chunks; },
+            [](const Plan& plan) { return plan.parallelism.pipeline.chunks; }, number};
 }
 
 Axis sequence() {
-    return {"sequence", 0,
+    return {"sequence",
             [](const Space& space, const Plan& plan) {
                 return plan.parallelism.layout.rows > 1 && has_positions(space.model) ? Values{0, 1} : Values{0};
             },
-            [](Plan& plan, std::int64_t on) { plan.parallelism.sequence = on != 0; }, flag};
+            [](Plan& plan, std::int64_t on) { plan.parallelism.sequence = on != 0; },
+            [](const Plan& plan) { return std::int64_t{plan.parallelism.sequence}; }, flag};
+}
+
+/// Rows divide each expert, or each has whole ones; the latter needs positions of its own.
+Axis expert_rows() {
+    return {"experts.model",
+            [](const Space& space, const Plan& plan) {
+                const bool apart = plan.parallelism.sequence && has_experts(space.model);
+                return apart ? Values{0, 1} : Values{0};
+            },
+            [](Plan& plan, std::int64_t rows) { plan.parallelism.experts.model = rows; },
+            [](const Plan& plan) { return plan.parallelism.experts.model; }, number};
+}
+
+/// Returns the greatest number that divides the experts of every layer; 1 for models without any.
+std::int64_t common_experts(const Model& model) {
+    std::int64_t common = 0;
+    for (const Layer& layer : model.layers)
+        if (const auto* experts = std::get_if<Experts>(&layer.shape)) common = std::gcd(common, experts->experts);
+    return std::max<std::int64_t>(common, 1);
+}
+
+Axis experts() {
+    return {"experts.ranks",
+            [](const Space& space, const Plan& plan) {
+                const Parallelism& parallelism = plan.parallelism;
+                const std::int64_t rows = parallelism.experts.rows_of(parallelism.layout.rows);
+                return divisors(std::gcd(common_experts(space.model), plan.stage_ranks() / rows));
+            },
+            [](Plan& plan, std::int64_t ranks) { plan.parallelism.experts.ranks = ranks; },
+            [](const Plan& plan) { return plan.parallelism.experts.ranks; }, number};
+}
+
+constexpr std::int64_t overlap_as_gradients = 0, overlap_none = -1, overlap_weights = 1;
+
+/// 0: as the overlap of gradients says; -1: none; 1: with gradients of weights; more: also products, in so many chunks.
+Axis model_overlap() {
+    return {"model_overlap",
+            [](const Space& space, const Plan& plan) {
+                Values values{overlap_as_gradients};
+                if (plan.parallelism.layout.rows == 1) return values;
+                if (plan.overlap == Overlap::none) values.push_back(overlap_weights);
+                if (!plan.parallelism.sequence || plan.compute == ComputeKind::measured || has_experts(space.model))
+                    return values;
+                values.insert(values.end(), {2, 4});
+                return values;
+            },
+            [](Plan& plan, std::int64_t value) {
+                Parallelism& parallelism = plan.parallelism;
+                parallelism.model_overlap = value == overlap_as_gradients ? ModelOverlap::as_gradients
+                                            : value == overlap_none       ? ModelOverlap::none
+                                                                          : ModelOverlap::weight_gradients;
+                parallelism.model_chunks = std::max<std::int64_t>(value, 1);
+            },
+            [](const Plan& plan) {
+                const Parallelism& parallelism = plan.parallelism;
+                if (parallelism.model_overlap == ModelOverlap::as_gradients) return overlap_as_gradients;
+                return parallelism.model_overlap == ModelOverlap::none ? overlap_none : parallelism.model_chunks;
+            },
+            [](std::int64_t value) {
+                if (value > overlap_weights) return fmt::format("{{chunks: {}}}", value);
+                return std::string(value == overlap_none ? "none" : "weight-gradients");
+            },
+            Axis::Decides::framework};
+}
+
+/// Returns whether several ranks have the same weights.
+bool shares_weights(const Plan& plan) {
+    return plan.stage_ranks() > plan.parallelism.layout.rows;
 }
 
 /// Returns whether the ranks of a node that have the same weights are several, and not all that have them.
@@ -161,12 +262,14 @@ bool shards_in_nodes(const Space& space, const Plan& plan) {
     return of_node > 1 && of_node < alike && alike % of_node == 0 && plan.parallelism.experts.ranks == 1;
 }
 
+/// The state, and 4 for each of: shards within groups, and the number of a group's ranks.
 Axis sharding() {
-    constexpr std::int64_t in_nodes = 4;  // added to the state
-    return {"sharding", static_cast<std::int64_t>(Sharding::none),
+    constexpr std::int64_t kinds = 4;
+    constexpr std::int64_t in_nodes = kinds * (1 + ranks_of_node);
+    return {"sharding",
             [](const Space& space, const Plan& plan) {
                 Values values{static_cast<std::int64_t>(Sharding::none)};
-                if (plan.stage_ranks() == plan.parallelism.layout.rows) return values;
+                if (!shares_weights(plan)) return values;
                 values.push_back(static_cast<std::int64_t>(Sharding::optimizer));
                 // A pipeline adds up the gradients of several micro-batches first: sharding them changes nothing.
                 const Pipeline& pipeline = plan.parallelism.pipeline;
@@ -178,33 +281,80 @@ Axis sharding() {
                 for (std::size_t i = 1; i < among_all; ++i) values.push_back(values[i] + in_nodes);
                 return values;
             },
-            [](Plan& plan, std::int64_t kind) {
-                plan.parallelism.sharding = static_cast<Sharding>(kind % in_nodes);
+            [](Plan& plan, std::int64_t value) {
+                plan.parallelism.sharding = static_cast<Sharding>(value % kinds);
                 plan.parallelism.shard_ranks.reset();
-                if (kind >= in_nodes) plan.parallelism.shard_ranks = ranks_of_node;
+                if (value >= in_nodes) plan.parallelism.shard_ranks = value / kinds - 1;
             },
-            [](std::int64_t kind) {
+            [](const Plan& plan) {
+                const auto& ranks = plan.parallelism.shard_ranks;
+                return static_cast<std::int64_t>(plan.parallelism.sharding) + (ranks ? kinds * (1 + *ranks) : 0);
+            },
+            [](std::int64_t value) {
                 constexpr const char* words[] = {"none", "optimizer", "gradients", "parameters"};
-                const std::string state = words[kind % in_nodes];
-                return kind < in_nodes ? state : fmt::format("{{of: {}, within: node}}", state);
+                const std::string state = words[value % kinds];
+                if (value < in_nodes) return state;
+                const std::int64_t ranks = value / kinds - 1;
+                return fmt::format("{{of: {}, within: {}}}", state, ranks == ranks_of_node ? "node" : number(ranks));
             }};
+}
+
+constexpr std::int64_t gather_after = static_cast<std::int64_t>(Gather::after_update),
+                       gather_before = static_cast<std::int64_t>(Gather::before_forward);
+
+Axis gathering() {
+    return {"gathering",
+            [](const Space&, const Plan& plan) {
+                const bool updates = shares_weights(plan) && divides_updates(plan.parallelism.sharding);
+                return updates ? Values{gather_after, gather_before} : Values{gather_after};
+            },
+            [](Plan& plan, std::int64_t when) { plan.parallelism.gather = static_cast<Gather>(when); },
+            [](const Plan& plan) { return static_cast<std::int64_t>(plan.parallelism.gather); },
+            [](std::int64_t when) { return when == gather_before ? "before-forward" : "after-update"; },
+            Axis::Decides::framework};
+}
+
+constexpr std::int64_t sync_automatic = static_cast<std::int64_t>(GradientSync::automatic),
+                       sync_last = static_cast<std::int64_t>(GradientSync::last_micro_batch);
+
+/// Gradients that are sharded are exchanged after each micro-batch, unless whole ones have room until the last. Others
+/// gain nothing by earlier exchanges, and sharded gradients nothing over a sharded optimizer if they are kept whole.
+Axis gradient_sync() {
+    return {
+        "gradient_sync",
+        [](const Space& space, const Plan& plan) {
+            const Parallelism& parallelism = plan.parallelism;
+            const bool whole = parallelism.sharding == Sharding::parameters || is_written(space, "sharding");
+            const bool each = parallelism.pipeline.micro_batches > 1 && parallelism.syncs_each_micro_batch();
+            return shares_weights(plan) && each && whole ? Values{sync_automatic, sync_last} : Values{sync_automatic};
+        },
+        [](Plan& plan, std::int64_t when) { plan.parallelism.gradient_sync = static_cast<GradientSync>(when); },
+        [](const Plan& plan) { return static_cast<std::int64_t>(plan.parallelism.gradient_sync); },
+        [](std::int64_t when) {
+            if (when == sync_automatic) return "auto";
+            return when == sync_last ? "last-micro-batch" : "each-micro-batch";
+        },
+        Axis::Decides::framework};
 }
 
 Axis recomputation() {
     return {"recomputation",
-            -1,
             [](const Space& space, const Plan& plan) {
                 if (!space.recomputation) return Values{static_cast<std::int64_t>(plan.recomputation)};
                 Values values{static_cast<std::int64_t>(Recomputation::none)};
                 if (stores_scores(space.model)) values.push_back(static_cast<std::int64_t>(Recomputation::selective));
+                if (is_transformer(space.model) && !has_experts(space.model) && plan.compute != ComputeKind::measured)
+                    values.push_back(static_cast<std::int64_t>(Recomputation::operators));
                 values.push_back(static_cast<std::int64_t>(Recomputation::full));
                 return values;
             },
             [](Plan& plan, std::int64_t kind) { plan.recomputation = static_cast<Recomputation>(kind); },
+            [](const Plan& plan) { return static_cast<std::int64_t>(plan.recomputation); },
             [](std::int64_t kind) {
                 constexpr const char* words[] = {"none", "selective", "operators", "full"};
                 return std::string(words[kind]);
             },
+            Axis::Decides::search,
             true};
 }
 
@@ -213,24 +363,57 @@ bool extend(const Space& space, const Plan& plan, Choice& choice,
             const std::function<bool(const Choice&, const Plan&)>& visit) {
     if (choice.size() == axes().size()) return visit(choice, plan);
     const Axis& axis = axes()[choice.size()];
-    bool goes_on = true;
-    for (const std::int64_t value : axis.values(space, plan)) {
+    bool more = true;
+    for (const std::int64_t value : axis.choices(space, plan)) {
         Plan next = plan;
         axis.apply(next, value);
         choice.push_back(value);
-        goes_on = extend(space, next, choice, visit);
+        more = extend(space, next, choice, visit);
         choice.pop_back();
-        if (!goes_on) break;
+        if (!more) break;
     }
-    return goes_on;
+    return more;
 }
 
 }  // namespace
 
-const std::vector<Axis>& axes() {
-    static const std::vector<Axis> all{rows(),   context(), stages(),   micro_batches(), schedule(),
-                                       chunks(), experts(), sequence(), sharding(),      recomputation()};
+std::vector<std::int64_t> Axis::choices(const Space& space, const Plan& plan) const {
+    const bool said = inherits(plan, "parallelism." + key) && decides == Decides::framework;
+    Values all = said || is_written(space, key) ? Values{read(plan)} : values(space, plan);
+    // The remaining ranks are the replicas.
+    if (key == "pipeline.stages")
+        std::erase_if(all, [&](std::int64_t stages) {
+            const std::int64_t of_replica = stages * plan.parallelism.layout.replica();
+            if (space.ranks % of_replica != 0) return true;
+            return space.replicas > 0 && space.ranks / of_replica != space.replicas;
+        });
     return all;
+}
+
+const std::vector<Axis>& axes() {
+    static const std::vector<Axis> all{rows(),          context(),       context_exchange(), stages(),
+                                       micro_batches(), schedule(),      chunks(),           sequence(),
+                                       expert_rows(),   experts(),       model_overlap(),    sharding(),
+                                       gathering(),     gradient_sync(), recomputation()};
+    return all;
+}
+
+std::size_t first_of_state() {
+    static const auto first =
+        static_cast<std::size_t>(std::ranges::find(axes(), "sharding", &Axis::key) - axes().begin());
+    return first;
+}
+
+bool same_layout(const Choice& one, const Choice& other) {
+    static const auto last = std::ranges::find(axes(), "pipeline.stages", &Axis::key) - axes().begin();
+    return std::equal(one.begin(), one.begin() + last + 1, other.begin());
+}
+
+bool is_written(const Space& space, const std::string& key) {
+    return std::ranges::any_of(space.written, [&](const std::string& path) {
+        // A mapping with this key alone may be written as its value.
+        return path == key || path.starts_with(key + ".") || key == path + ".ranks" || key == path + ".stages";
+    });
 }
 
 void each_choice(const Space& space, const Plan& base, const std::function<void(const Choice&, const Plan&)>& visit) {
@@ -248,11 +431,14 @@ std::uint64_t count_choices(const Space& space, const Plan& base, std::uint64_t 
     return count;
 }
 
-Choice choose(const Space& space, Plan base,
-              const std::function<std::int64_t(std::size_t axis, const std::vector<std::int64_t>& values)>& pick) {
+std::optional<Choice> choose(
+    const Space& space, Plan base,
+    const std::function<std::int64_t(std::size_t axis, const std::vector<std::int64_t>& values)>& pick) {
     Choice choice;
     for (const Axis& axis : axes()) {
-        choice.push_back(pick(choice.size(), axis.values(space, base)));
+        const Values values = axis.choices(space, base);
+        if (values.empty()) return std::nullopt;
+        choice.push_back(pick(choice.size(), values));
         axis.apply(base, choice.back());
     }
     return choice;
@@ -264,33 +450,34 @@ Plan plan_of(const Choice& choice, Plan base) {
 }
 
 std::string text_of(const Choice& choice, const Plan& base) {
-    const Plan plan = plan_of(choice, base);
-    std::vector<std::string> parts;
-    std::string group;  // the mapping in which the keys before this one are
-    const auto close = [&] {
-        if (!group.empty()) parts.back() += "}";
-        group.clear();
+    struct Said {
+        std::string key, word;
     };
-    const auto add = [&](const std::string& path, const std::string& word) {
-        const std::size_t dot = path.find('.');
-        const std::string outer = dot == path.npos ? "" : path.substr(0, dot);
-        const std::string item = fmt::format("{}: {}", path.substr(dot == path.npos ? 0 : dot + 1), word);
-        if (outer != group) close();
-        if (outer.empty())
-            parts.push_back(item);
-        else if (group.empty())
-            parts.push_back(fmt::format("{}: {{{}", outer, item));
-        else
-            parts.back() += ", " + item;
-        group = outer;
-    };
+    const auto outer = [](const std::string& key) { return key.substr(0, key.find('.')); };
+    const auto differs = [&](std::size_t i) { return choice[i] != axes()[i].neutral(); };
+    std::vector<Said> all;
     for (std::size_t i = 0; i < choice.size(); ++i) {
         const Axis& axis = axes()[i];
-        const bool said = choice[i] != axis.neutral || inherits(base, "parallelism." + axis.key);
-        if (said && !axis.of_training) add(axis.key, axis.word(choice[i]));
-        if (axis.key == "model") add("data", number(plan.replicas()));
+        bool said = differs(i);
+        if (inherits(base, "parallelism." + axis.key)) said = axis.decides == Axis::Decides::search;
+        // A mapping needs its number of ranks.
+        if (axis.key.ends_with(".ranks"))
+            for (std::size_t other = 0; other < choice.size(); ++other)
+                said = said || (outer(axes()[other].key) == outer(axis.key) && differs(other));
+        if (said && !axis.of_training) all.push_back({axis.key, axis.word(choice[i])});
+        if (axis.key == "model") all.push_back({"data", number(plan_of(choice, base).replicas())});
     }
-    close();
+    std::vector<std::string> parts;
+    for (std::size_t i = 0, end = 0; i < all.size(); i = end) {
+        std::vector<std::string> inner;
+        for (end = i; end < all.size() && outer(all[end].key) == outer(all[i].key); ++end)
+            if (const std::size_t dot = all[end].key.find('.'); dot != std::string::npos)
+                inner.push_back(fmt::format("{}: {}", all[end].key.substr(dot + 1), all[end].word));
+        const bool alone = inner.empty() || (inner.size() == 1 && all[i].key.ends_with(".ranks") &&
+                                             base.parallelism.experts.imbalance == 0);
+        parts.push_back(alone ? fmt::format("{}: {}", outer(all[i].key), all[i].word)
+                              : fmt::format("{}: {{{}}}", outer(all[i].key), fmt::join(inner, ", ")));
+    }
     return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 

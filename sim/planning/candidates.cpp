@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <queue>
 #include <random>
@@ -46,19 +48,27 @@ public:
           fits_(fits),
           too_large_(too_large),
           skipped_(skipped),
-          space_{model, base.ranks, open.batch, cluster.node.devices, open.recomputation} {}
+          space_{model,
+                 base.ranks,
+                 open.batch,
+                 cluster.node.devices,
+                 open.recomputation,
+                 open.grid.columns,
+                 open.micro_batch_size,
+                 open.kept} {}
 
     Considered look(const Effort& effort) {
         const std::uint64_t plans = effort.plans(model_, base_.ranks);
         const std::uint64_t choices = count_choices(space_, base_, std::max(plans + 1, Effort::most_counted));
+        if (effort.watch) effort.watch(0, std::min(choices, plans));
         if (choices <= plans)
             each_choice(space_, base_, [&](const Choice& choice, const Plan& plan) {
                 look_at(choice, plan);
-                if (effort.watch) effort.watch(considered_, choices);
+                if (effort.watch) effort.watch(looked_at_, choices);
             });
         else
             look_at_some(plans, effort.watch);
-        return {static_cast<std::int64_t>(considered_), static_cast<std::int64_t>(choices)};
+        return {static_cast<std::int64_t>(looked_at_), static_cast<std::int64_t>(choices), least_left_s_};
     }
 
 private:
@@ -72,13 +82,20 @@ private:
         bool operator>(const Seen& other) const { return rank() > other.rank(); }
     };
 
+    std::optional<Seen> skip(const std::string& why, const Choice& choice) {
+        skipped_.add(why, words_of(choice, base_));
+        return std::nullopt;
+    }
+
     std::optional<Seen> look_at(const Choice& choice, const Plan& plan) {
-        ++considered_;
-        if (same_split(choice, settled_)) {
-            skipped_.add(reason_, words_of(choice, base_));
-            return std::nullopt;
+        ++looked_at_;
+        if (same_split(choice, settled_)) return skip(reason_, choice);
+        double& least_s =
+            least_s_[Choice(choice.begin(), choice.begin() + static_cast<Choice::difference_type>(first_of_state()))];
+        if (least_s > Judged::hopeless * shortest_s_) {
+            least_left_s_ = std::min(least_left_s_, least_s);
+            return skip("computes longer than the shortest iteration", choice);
         }
-        ++lowered_;
         std::shared_ptr<const Lowered> lowered;
         const Complaints complaints = lower_or_complain(cluster_, model_, plan, open_.batch, lowered);
         if (!complaints.empty()) {
@@ -88,41 +105,46 @@ private:
                 settled_ = choice;
                 reason_ = message;
             }
-            skipped_.add(message, words_of(choice, base_));
-            return std::nullopt;
+            return skip(message, choice);
         }
         const Candidate candidate{choice, *lowered, memory_of(*lowered)};
-        if (!candidate.memory.fits()) return Seen{true, too_large_(candidate), considered_, choice};
+        if (!candidate.memory.fits()) return Seen{true, too_large_(candidate).value, looked_at_, choice};
         settled_ = choice;
         reason_ = "fits with less recomputation";
-        return Seen{false, fits_(candidate), considered_, choice};
+        const Judged judged = fits_(candidate);
+        const bool least = choice.back() == axes().back().choices(space_, plan).front();
+        if (least && least_s == 0) least_s = judged.least_s;
+        if (judged.least_s > 0) shortest_s_ = std::min(shortest_s_, judged.value);
+        return Seen{false, judged.value, looked_at_, choice};
     }
 
     void look_at_some(std::uint64_t most, const Looking& watch) {
         std::set<Choice> known;
         std::priority_queue<Seen, std::vector<Seen>, std::greater<>> best;
-        const auto visit = [&](Choice choice) {
-            if (lowered_ >= most || !known.insert(choice).second) return false;
+        const auto visit = [&](std::optional<Choice> drawn) {
+            if (!drawn || looked_at_ >= most || !known.insert(*drawn).second) return false;
+            Choice& choice = *drawn;
             Plan plan = plan_of(choice, base_);
             std::optional<Seen> found;
-            for (const std::int64_t again : axes().back().values(space_, plan)) {
+            for (const std::int64_t again : axes().back().choices(space_, plan)) {
+                if (looked_at_ == most) break;
                 choice.back() = again;
                 axes().back().apply(plan, again);
                 if (auto seen = look_at(choice, plan)) found = std::move(seen);
             }
             if (found) best.push(*std::move(found));
-            if (watch) watch(std::min(lowered_, most), most);
+            if (watch) watch(looked_at_, most);
             return true;
         };
         std::mt19937_64 random(1);
         // Where nearly all is known, draws find little more.
-        for (std::uint64_t known_already = 0; lowered_ < most / 2 && known_already < most;) {
+        for (std::uint64_t known_already = 0; looked_at_ < most / 2 && known_already < most;) {
             const auto draw = [&](std::size_t axis, const std::vector<std::int64_t>& values) {
                 return axis + 1 == axes().size() ? values.front() : values[random() % values.size()];
             };
             if (!visit(choose(space_, base_, draw))) ++known_already;
         }
-        for (; !best.empty() && lowered_ < most; best.pop()) {
+        for (; !best.empty() && looked_at_ < most; best.pop()) {
             const Choice around = best.top().choice;
             for (std::size_t axis = 0; axis + 1 < axes().size(); ++axis)
                 for (const std::int64_t value : beside(around, axis)) visit(neighbour(around, axis, value));
@@ -133,12 +155,12 @@ private:
     std::vector<std::int64_t> beside(const Choice& choice, std::size_t axis) const {
         Plan plan = base_;
         for (std::size_t i = 0; i < axis; ++i) axes()[i].apply(plan, choice[i]);
-        return axes()[axis].values(space_, plan);
+        return axes()[axis].choices(space_, plan);
     }
 
     /// Returns the choice with another value of an axis, the same of those before it, and of those after it the same or
     /// else the next lower ones that are possible.
-    Choice neighbour(const Choice& choice, std::size_t changed, std::int64_t value) const {
+    std::optional<Choice> neighbour(const Choice& choice, std::size_t changed, std::int64_t value) const {
         return choose(space_, base_, [&](std::size_t axis, const std::vector<std::int64_t>& values) {
             if (axis == changed) return value;
             if (axis + 1 == axes().size()) return values.front();
@@ -158,12 +180,22 @@ private:
     const Judge &fits_, &too_large_;
     Reasons& skipped_;
     const Space space_;
-    std::uint64_t considered_ = 0, lowered_ = 0;
-    Choice settled_;      ///< the last choice that more recomputation does not make better ...
-    std::string reason_;  ///< ... and why not
+    std::uint64_t looked_at_ = 0;
+    Choice settled_;                    ///< the last choice that more recomputation does not make better ...
+    std::string reason_;                ///< ... and why not
+    std::map<Choice, double> least_s_;  ///< by the choice up to first_of_state()
+    double shortest_s_ = std::numeric_limits<double>::infinity();  ///< estimate
+    double least_left_s_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
+
+bool nothing_open(const OpenPlan& open) {
+    const Model none;
+    const Space space{.model = none, .written = open.kept};
+    return std::ranges::all_of(
+        axes(), [&](const Axis& axis) { return axis.of_training ? !open.recomputation : is_written(space, axis.key); });
+}
 
 std::uint64_t Effort::plans(const Model& model, std::int64_t ranks) const {
     return std::max(fewest, most / (static_cast<std::uint64_t>(ranks) + model.layers.size()));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "sim/lowering/lowered.hpp"
@@ -16,6 +17,10 @@
 /// half of it goes to choices that are drawn, each value of an axis as often as its neighbours, and the other half to
 /// the neighbours of the best so far: those that differ from it in the value of one axis. The draws are the same in
 /// every run, and the effort is counted, not timed, so that the result depends on the input alone.
+///
+/// Choices that split the model alike compute alike, but for recomputation (first_of_state()). If computation alone
+/// takes Judged::hopeless times the shortest estimate so far in the first one of them that fits without recomputation,
+/// the others are not lowered.
 namespace syncline::planning {
 
 /// A choice that can be carried out, except perhaps for lack of memory.
@@ -33,27 +38,39 @@ struct Effort {
     static constexpr std::uint64_t fewest = 200;       ///< plans that are looked at in any case
     static constexpr std::uint64_t most_counted = 200'000;
 
-    std::uint64_t most = usual;  ///< ranks and layers of all plans that are lowered, together
+    std::uint64_t most = usual;  ///< ranks and layers of all plans that are looked at, together
     Looking watch = {};
 
-    /// Returns the number of plans of so many ranks and layers that may be lowered.
+    /// Returns the number of plans of so many ranks and layers that may be looked at.
     std::uint64_t plans(const Model& model, std::int64_t ranks) const;
 };
 
 struct Considered {
     std::int64_t choices = 0;  ///< that were looked at
     std::int64_t of = 0;       ///< all that there are, counted up to Effort::most_counted
+    /// Least lower bound of those that were left out for it; infinite if none was.
+    double least_left_s = std::numeric_limits<double>::infinity();
     bool all() const { return choices == of; }
 };
 
-/// What is done with a candidate. Returns what is to be small.
-using Judge = std::function<double(const Candidate&)>;
+/// What is to be small, and a lower bound of the time of every choice that splits the model alike; 0: none is known.
+struct Judged {
+    static constexpr double hopeless = 1.3;  ///< chosen: estimates are wrong by less
+    double value = 0, least_s = 0;
+};
+
+/// What is done with a candidate.
+using Judge = std::function<Judged(const Candidate&)>;
 
 /// Calls `fits` for each choice that is feasible and fits into memory, and `too_large` for those that only lack memory.
 /// Adds the reasons of the others to `skipped`. A choice that fits is not tried with more recomputation, which only
 /// adds computation; one that is not feasible is not with more, either. With a bounded effort the best are those that
-/// fit with the least of what `fits` returns, then those with the least of what `too_large` returns.
+/// fit with the least of what `fits` returns, then those with the least of what `too_large` returns. `open` says what
+/// the user has written (OpenPlan::written).
 Considered each_candidate(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
                           const Effort& effort, const Judge& fits, const Judge& too_large, Reasons& skipped);
+
+/// Returns whether the user has written all keys that a search chooses.
+bool nothing_open(const OpenPlan& open);
 
 }  // namespace syncline::planning

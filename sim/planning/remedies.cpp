@@ -21,9 +21,9 @@ std::optional<Closest> least_on(const Cluster& cluster, const Model& model, Plan
     const auto keep = [&](const Candidate& candidate) {
         if (!least || candidate.memory.total_bytes() < least->memory.total_bytes())
             least = {candidate.choice, candidate.memory};
-        return candidate.memory.total_bytes();
+        return Judged{candidate.memory.total_bytes()};
     };
-    const auto needs = [](const Candidate& candidate) { return candidate.memory.total_bytes(); };
+    const auto needs = [](const Candidate& candidate) { return Judged{candidate.memory.total_bytes()}; };
     each_candidate(cluster, model, base, open, effort, keep, needs, skipped);
     return least;
 }

@@ -38,15 +38,13 @@ Plan shared_plan(const Plan& base, std::int64_t batch, const Choice& choice) {
 }
 
 /// Returns the plan as the search simulates it.
-Lowered lowered(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
-                const Choice& choice) {
-    Plan plan = shared_plan(base, batch, choice);
+Plan simulated(const Cluster& cluster, Plan plan) {
     constexpr std::int64_t enough = 2;  // the second iteration already follows another one
     if (!plan.noise.varies()) plan.iterations = std::min(plan.iterations, enough);
     const bool varies = plan.noise.lateness().varies();
     if (!always_folds(plan.fidelity)) plan.fidelity = Fidelity::folded;
     if (cluster.native || varies) plan.fidelity = Fidelity::message;
-    return lower(cluster, model, std::move(plan));
+    return plan;
 }
 
 /// Simulates plans in separate processes and sets their times.
@@ -57,7 +55,6 @@ public:
 
     /// `most_bytes` is the memory of the largest of them.
     void run(const std::vector<FoundPlan*>& plans, double most_bytes) {
-        if (how_.watch) how_.watch(Search::Step::simulating, done_, how_.simulated);
         engine();                      // loaded once, for all processes
         constexpr double share = 0.8;  // as excess() has it
         const double together = std::floor(std::max(1.0, share * how_.memory_bytes / most_bytes));
@@ -80,8 +77,8 @@ private:
     /// Runs in a process of its own.
     std::string time_of(const FoundPlan& plan) const {
         isolated_already();
-        return fmt::format(
-            "{}", replay_representatives(lowered(cluster_, model_, base_, batch_, plan.choice)).time.iteration_s);
+        const Lowered training = lower(cluster_, model_, simulated(cluster_, shared_plan(base_, batch_, plan.choice)));
+        return fmt::format("{}", replay_representatives(training).time.iteration_s);
     }
 
     const Cluster& cluster_;
@@ -93,33 +90,57 @@ private:
 };
 
 /// Judges the plans that are left by the simulations so far.
-struct Horizon {
-    double best_s = never;  ///< the shortest simulated iteration
-    double ratio = 1;       ///< the smallest of simulated to estimated time
-
+class Horizon {
+public:
     void add(const FoundPlan& plan) {
-        ratio = best_s == never ? *plan.simulated_s / plan.estimated_s
-                                : std::min(ratio, *plan.simulated_s / plan.estimated_s);
-        best_s = std::min(best_s, *plan.simulated_s);
+        const double ratio = *plan.simulated_s / plan.estimated_s;
+        most_ = best_s_ == never ? ratio : std::max(most_, ratio);
+        ratio_ = best_s_ == never ? ratio : std::min(ratio_, ratio);
+        best_s_ = std::min(best_s_, *plan.simulated_s);
+        ++simulated_;
     }
-    bool may_be_better(const FoundPlan& plan) const { return !plan.simulated_s && plan.least_s < best_s; }
+    double best_s() const { return best_s_; }
+    double ratio() const { return ratio_; }
+    bool may_be_better(const FoundPlan& plan) const { return !plan.simulated_s && plan.least_s < best_s_; }
     bool is_likely_better(const FoundPlan& plan) const {
-        return may_be_better(plan) && (1 - Search::margin) * ratio * plan.estimated_s < best_s;
+        return may_be_better(plan) && (1 - margin()) * ratio_ * plan.estimated_s < best_s_;
     }
+
+private:
+    double margin() const {
+        if (simulated_ < Search::round) return Search::most_margin;
+        return std::clamp(Search::spreads * (1 - ratio_ / most_), Search::least_margin, Search::most_margin);
+    }
+
+    double best_s_ = never;        ///< the shortest simulated iteration
+    double ratio_ = 1, most_ = 1;  ///< the smallest and the largest of simulated to estimated times
+    std::size_t simulated_ = 0;
 };
 
 /// Time and memory of a plan's simulation in the search, and of its own run afterwards.
-struct Sizes {
-    Estimate simulation, run;
+class Sizes {
+public:
+    Sizes(const Cluster& cluster, const Model& model, Plan plan) {
+        Lowered training = lower(cluster, model, std::move(plan));
+        run_ = estimate(training);
+        training.plan = simulated(cluster, std::move(training.plan));
+        simulation_ = estimate(training);
+    }
+
+    const Estimate& simulation() const { return simulation_; }
 
     /// Returns why they are too large; empty: they are not.
     std::string excess(double left_s, double memory_bytes) const {
-        for (const Estimate* one : {&run, &simulation})
+        for (const Estimate* one : {&run_, &simulation_})
             if (std::string reason = syncline::excess(*one, memory_bytes); !reason.empty()) return reason;
-        if (simulation.time_s + run.time_s <= left_s) return "";
+        const double together_s = simulation_.time_s + run_.time_s;
+        if (together_s <= left_s) return "";
         return fmt::format("its simulation and its run would take about {}",
-                           format_roughly(simulation.time_s + run.time_s, Dimension::seconds));
+                           format_roughly(together_s, Dimension::seconds));
     }
+
+private:
+    Estimate simulation_, run_;
 };
 
 }  // namespace
@@ -141,7 +162,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
         found.plans.push_back({candidate.choice, text_of(candidate.choice, base),
                                recomputation_of(candidate.choice, base), expected.time_s, expected.least_s,
                                std::nullopt, candidate.memory});
-        return expected.time_s;
+        return Judged{expected.time_s, expected.least_s};
     };
     const auto too_large = [&](const Candidate& candidate) {
         const std::string device = format_quantity(*candidate.memory.device_bytes, Dimension::bytes);
@@ -150,7 +171,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
                           words_of(candidate.choice, base));
         if (!closest || candidate.memory.total_bytes() < closest->memory.total_bytes())
             closest = {candidate.choice, candidate.memory};
-        return candidate.memory.total_bytes();
+        return Judged{candidate.memory.total_bytes()};
     };
     const auto effort = [&](Search::Step step) {
         Effort its{.most = how.effort};
@@ -165,6 +186,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
 
     std::stable_sort(found.plans.begin(), found.plans.end(),
                      [](const FoundPlan& a, const FoundPlan& b) { return a.estimated_s < b.estimated_s; });
+    if (how.watch && how.simulated > 0 && !found.plans.empty()) how.watch(Search::Step::simulating, 0, how.simulated);
     Simulations simulations(cluster, model, base, batch, how);
     Horizon horizon;
     double left_s = how.budget_s;
@@ -176,16 +198,17 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
         for (FoundPlan& plan : found.plans) {
             if (round.size() == most || found.passed_over == Search::most_passed_over) break;
             if (!horizon.is_likely_better(plan) || !plan.passed_over.empty()) continue;
-            const Sizes sizes{estimate(lowered(cluster, model, base, batch, plan.choice)),
-                              estimate(lower(cluster, model, shared_plan(base, batch, plan.choice)))};
+            const auto alike = [&](const FoundPlan* one) { return same_layout(one->choice, plan.choice); };
+            if (found.simulated == 0 && std::ranges::any_of(round, alike)) continue;
+            const Sizes sizes(cluster, model, shared_plan(base, batch, plan.choice));
             plan.passed_over = sizes.excess(left_s, how.memory_bytes);
             if (!plan.passed_over.empty()) {
                 ++found.passed_over;
                 if (runs == nullptr && sizes.excess(never, how.memory_bytes).empty()) runs = &plan;
                 continue;
             }
-            left_s -= sizes.simulation.time_s;
-            most_bytes = std::max(most_bytes, sizes.simulation.memory_bytes);
+            left_s -= sizes.simulation().time_s;
+            most_bytes = std::max(most_bytes, sizes.simulation().memory_bytes);
             round.push_back(&plan);
         }
         if (round.empty()) break;
@@ -193,12 +216,15 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
         found.simulated += round.size();
         for (const FoundPlan* plan : round) horizon.add(*plan);
     }
+    // What was left out by its bound may compute less by what sharded gradients spare: their addition.
+    constexpr double spared = 0.1;
     found.proven = found.simulated > 0 && found.considered.all() &&
+                   (1 - spared) * found.considered.least_left_s >= horizon.best_s() &&
                    std::none_of(found.plans.begin(), found.plans.end(),
                                 [&](const FoundPlan& plan) { return horizon.may_be_better(plan); });
     const auto passed = std::find_if(found.plans.begin(), found.plans.end(),
                                      [](const FoundPlan& plan) { return !plan.passed_over.empty(); });
-    if (found.simulated > 0 && passed != found.plans.end() && horizon.ratio * passed->estimated_s < horizon.best_s)
+    if (found.simulated > 0 && passed != found.plans.end() && horizon.ratio() * passed->estimated_s < horizon.best_s())
         found.shorter = *passed;
     if (found.simulated == 0 && runs != nullptr)
         std::rotate(found.plans.begin(), found.plans.begin() + (runs - found.plans.data()),

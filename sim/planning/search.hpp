@@ -19,8 +19,9 @@
 /// Those that are not feasible, or that do not fit into the devices' memory, are skipped and counted. The others are
 /// ordered by their estimated times (forecast.hpp), and the best of them are simulated, folded where possible and for
 /// two iterations unless there is noise, in rounds of Search::round. A plan is left out if its lower bound is not below
-/// the best simulated time, or if its estimate would have to be wrong by Search::margin more than the worst one so far:
-/// if (1 - margin)·r·estimate is not below the best, where r is the smallest ratio of a simulated to an estimated time.
+/// the best simulated time, or if its estimate would have to be wrong by a margin more than the worst one so far: if (1
+/// - margin)·r·estimate is not below the best, where r is the smallest ratio of a simulated to an estimated time. The
+/// margin is Search::spreads times the spread of these ratios after the first round, within limits.
 /// The shortest simulated iteration wins, and of several the one estimated shorter, then the one considered earlier.
 /// The result does not depend on the number of processes.
 ///
@@ -44,7 +45,8 @@ struct Search {
     std::function<void(Step step, std::uint64_t done, std::uint64_t total)> watch = {};
 
     static constexpr std::size_t round = 4;
-    static constexpr double margin = 0.1;                 // chosen: see tests/replay/plan_search_test.cpp
+    // Chosen: see tests/replay/plan_search_test.cpp.
+    static constexpr double least_margin = 0.02, most_margin = 0.1, spreads = 2;
     static constexpr std::size_t most_passed_over = 200;  // chosen: counting the work of one takes milliseconds
 };
 

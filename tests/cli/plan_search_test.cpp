@@ -69,6 +69,58 @@ TEST_CASE("parallelism auto: the results are those of the plan that is found, as
     CHECK(again.err == found.err);
 }
 
+TEST_CASE("parallelism auto: keys that are written stay, beside those that are found") {
+    const Text text;
+    const std::string fixed = "{auto: true, sharding: parameters, pipeline: {transfers: overlapped}}";
+    const Outcome found = text.run_with({"--format", "json", "--set", "training.parallelism=" + fixed});
+    CAPTURE(found.err);
+    REQUIRE(found.status == 0);
+    const std::string plan = best(found.err);
+    CHECK(contains(plan, "sharding: parameters"));
+    const Outcome written =
+        text.run_with({"--format", "json", "--set", "training.parallelism={pipeline: {transfers: overlapped}}", "--set",
+                       "training.parallelism=" + plan});
+    CAPTURE(plan, written.err);
+    REQUIRE(written.status == 0);
+    CHECK(found.out == written.out);
+    // A key can be added to a mapping by its path.
+    const Outcome added = text.run_with({"--format", "json", "--set", "training.parallelism={auto: true}", "--set",
+                                         "training.parallelism.sharding=parameters", "--set",
+                                         "training.parallelism.pipeline.transfers=overlapped"});
+    CHECK(added.out == found.out);
+    const Outcome size =
+        text.run_with({"--set", "training.parallelism={auto: true, data: 2, pipeline: {micro_batch_size: 2}}"});
+    CAPTURE(size.err);
+    CHECK(size.status == 0);
+    CHECK(contains(best(size.err), "data: 2, "));
+    CHECK(contains(best(size.err), "micro_batches: 2"));
+}
+
+TEST_CASE("parallelism auto: keys that leave nothing, or no plan, are errors", "[memory]") {
+    const Text text;
+    const auto run = [&](const std::string& parallelism, const std::vector<std::string>& more = {}) {
+        std::vector<std::string> all{"--set", "training.parallelism=" + parallelism};
+        all.insert(all.end(), more.begin(), more.end());
+        const Outcome outcome = text.run_with(all);
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK(outcome.out.empty());
+        return outcome.err;
+    };
+    CHECK(contains(run("{auto: true, sequence: true, model: 1}"), "plans of `parallelism: auto` fits"));
+    CHECK(contains(run("{auto: true, data: 3}"), "no plan has the keys that are written beside 'auto: true'"));
+    CHECK(contains(run("{auto: true, model: 8}"), "no plan has the keys that are written beside 'auto: true'"));
+    CHECK(contains(run("{auto: true, pipeline: 4, context: 2}"), "no plan has the keys"));
+    CHECK(contains(run("{auto: true, model: auto}"), "remove `model: auto`"));
+    CHECK(contains(run("{auto: true, layers: [{first: words, model: 2}]}"), "cannot be written beside 'auto: true'"));
+    CHECK(
+        contains(run("{auto: true, model: 2, context: {ranks: 1, exchange: ring}, pipeline: {stages: 1, micro_batches: "
+                     "1, schedule: 1f1b, virtual_stages: 1}, sequence: false, experts: {ranks: 1, model: 2}, "
+                     "model_overlap: none, sharding: none, gathering: after-update, gradient_sync: auto}",
+                     {"--set", "training.recomputation=none"}),
+                 "has nothing to search"));
+}
+
 TEST_CASE("parallelism auto: a dry run chooses by the estimates, and `explain` explains the plan", "[memory]") {
     const Text text;
     const Outcome dry = text.run_with({"--dry-run"});
