@@ -119,8 +119,8 @@ struct Fusion {
 /// bit for a tensor that it has seen before.
 inline constexpr std::uint64_t request_bytes_per_layer = 128;
 
-/// Fidelity of a simulation. `message`: every message is simulated. `folded`: repeated steps are simulated once and
-/// extrapolated (sim/replay/folding.hpp). `averaged`: also, ranks count as alike whose routes differ in latency alone;
+/// Fidelity of a simulation. `message`: every message is simulated. `folded`: what repeats is simulated once and
+/// extrapolated (sim/replay/README.md). `averaged`: also, ranks count as alike whose routes differ in latency alone;
 /// their messages have the mean latency (sim/replay/symmetry.hpp). `automatic`: folded if there are many messages.
 enum class Fidelity { message, folded, averaged, automatic };
 

@@ -90,13 +90,13 @@ public:
 
     /// Adds an exchange that `groups` groups make `times` times each; every member has a task for it.
     void add(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes, double groups,
-             double times = 1, bool folds = true) {
+             double times = 1) {
         if (groups == 0 || times == 0) return;
         if (const auto* switched = dynamic_cast<const InNetwork*>(&algorithm)) members = switched->members();
         const Count count = count_of(algorithm, members, bytes);
         work_.tasks += times * groups * members;
         work_.messages += times * groups * count.sent;
-        work_.unfolded += times * groups * (folds ? count.unfolded : count.sent);
+        work_.unfolded += times * groups * count.unfolded;
         work_.single += times * groups * count.single;
         work_.together = std::max(work_.together, groups * count.together);
         work_.listed = std::max(work_.listed, groups * count.listed);
@@ -115,16 +115,15 @@ private:
     Work work_;
 };
 
-/// Returns whether passes exchange activations, so that the gathering of weights shares links with them.
-bool exchanges_between_ranks(const Arrangement& arrangement) {
-    bool any = arrangement.stages > 1;
-    for (const PlacedLayer& layer : arrangement.layers)
-        LayerExchanges::each(layer.exchanges, [&](const ActivationExchange&) { any = true; });
-    return any;
+/// Returns whether all exchanges are of one group, one after the other, so that their steps fold.
+bool one_at_a_time(const Lowered& training) {
+    bool one = training.arrangement.stages == 1 && training.plan.parallelism.sharding == Sharding::none;
+    for (const PlacedLayer& layer : training.arrangement.layers)
+        LayerExchanges::each(layer.exchanges, [&](const ActivationExchange&) { one = false; });
+    return one;
 }
 
-/// `folds`: gatherings of weights may fold.
-void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& training, bool folds) {
+void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& training) {
     const Plan& plan = training.plan;
     const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
     const LayerExchanges& exchanges = placed.exchanges;
@@ -153,7 +152,7 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
         LayerExchanges::each_forward(exchanges, add);
     }
     PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto& gathering) {
-        if (gathering) counter.add(*gathering, shards.size, bytes, stage_ranks / shards.size, 2 * times, folds);
+        if (gathering) counter.add(*gathering, shards.size, bytes, stage_ranks / shards.size, 2 * times);
     });
 }
 
@@ -198,8 +197,7 @@ Work work_of(const Lowered& training) {
         counter.add_tasks(arrangement.stage_ranks * parts);
     }
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
-    const bool folds = !exchanges_between_ranks(arrangement);
-    for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training, folds);
+    for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training);
     if (arrangement.stages > 1) {
         const DirectRooted pass_on(DirectRooted::Operation::broadcast);
         for (const Boundary& boundary : arrangement.boundaries) {
@@ -223,7 +221,9 @@ Work work_of(const Lowered& training) {
             counter.add(Pull(), ranks, bytes, 1);
         }
     }
-    return counter.work();
+    Work work = counter.work();
+    if (!one_at_a_time(training)) work.unfolded = work.messages;
+    return work;
 }
 
 Work work_of(const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
