@@ -8,7 +8,7 @@
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Choice between simulating every message and folding: see sim/replay/folding.hpp.
+/// Choice between simulating every message and folding what repeats (sim/replay/README.md).
 namespace syncline {
 
 /// `Fidelity::automatic` folds above this number of messages in one iteration, or in all sizes of a sweep; simulating

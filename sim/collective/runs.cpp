@@ -62,14 +62,4 @@ std::vector<Run> runs_of(const Program& program) {
     return runs;
 }
 
-bool keeps_largest(const Program& program, const Run& run, std::uint32_t members) {
-    const Step& step = program.steps[run.first];
-    const std::uint32_t blocks = program.partition.blocks;
-    if (run.end != run.first + 1 || step.sends.size() != 1 || step.receives.size() != 1) return false;
-    const Message &sent = step.sends.front(), &received = step.receives.front();
-    // All blocks are in flight in every step, so a largest one is.
-    if (!sent.more.empty() || sent.count != received.count || blocks != members * sent.count) return false;
-    return received.shift == 0 || moved(sent.block, sent.shift, 1, blocks) == received.block;
-}
-
 }  // namespace syncline

@@ -23,9 +23,4 @@ inline constexpr std::uint32_t least_repeats = 3;
 /// Returns the runs of a program, in order.
 std::vector<Run> runs_of(const Program& program);
 
-/// Returns true if in every step of a repeating run, among `members` members, a largest block is in flight whose sender
-/// or receiver also had one in the step before: each member passes on what it has received, as in a ring, or gets the
-/// same block every time. Then the steps take as long as if all blocks were as large.
-bool keeps_largest(const Program& program, const Run& run, std::uint32_t members);
-
 }  // namespace syncline

@@ -93,7 +93,7 @@ public:
 
     /// Adds an exchange that `groups` groups make `times` times each; every member has a task for it.
     void add(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes, double groups,
-             double times = 1, bool folds = true) {
+             double times = 1) {
         if (groups == 0 || times == 0) return;
         if (const auto* switched = dynamic_cast<const InNetwork*>(&algorithm)) members = switched->members();
         const auto [found, added] = counts_.try_emplace({&algorithm, members, bytes});
@@ -101,7 +101,7 @@ public:
         const Count& count = found->second;
         work_.tasks += times * groups * members;
         work_.messages += times * groups * count.sent;
-        work_.unfolded += times * groups * (folds ? count.unfolded : count.sent);
+        work_.unfolded += times * groups * count.unfolded;
         work_.single += times * groups * count.single;
         work_.together = std::max(work_.together, groups * count.together);
         work_.listed = std::max(work_.listed, groups * count.listed);
@@ -123,26 +123,25 @@ private:
     std::map<std::tuple<const CollectiveAlgorithm*, std::uint32_t, std::uint64_t>, Count> counts_;
 };
 
-/// Returns whether passes exchange activations, so that all-gathers of weights share links with them.
-bool exchanges_between_ranks(const Lowered& training, const std::vector<PartPasses>& parts) {
-    const auto any = [](const PassProgram& pass) {
-        return std::ranges::any_of(
-            pass.operations, [](const Operation& operation) { return operation.kind == Operation::Kind::exchange; });
+/// Returns whether all exchanges are of one group, one after the other, so that their steps fold.
+bool one_at_a_time(const Lowered& training, const std::vector<PartPasses>& parts) {
+    const auto exchanges = [](const PassProgram& pass) {
+        return std::ranges::any_of(pass.operations, [](const Operation& operation) { return operation.exchange; });
     };
-    return training.arrangement.stages > 1 || std::ranges::any_of(parts, [&](const PartPasses& part) {
-               return any(part.forward) || any(part.backward) || any(part.later);
-           });
+    return training.arrangement.stages == 1 && training.plan.parallelism.sharding == Sharding::none &&
+           std::ranges::none_of(
+               parts, [&](const PartPasses& part) { return exchanges(part.forward) || exchanges(part.backward); });
 }
 
-/// Adds a pass of every micro-batch on the ranks of a stage. `folds`: all-gathers of weights may fold.
-void add_pass(Counter& counter, const PassProgram& pass, const Arrangement& arrangement, bool folds) {
+/// Adds a pass of every micro-batch on the ranks of a stage.
+void add_pass(Counter& counter, const PassProgram& pass, const Arrangement& arrangement) {
     const double stage_ranks = arrangement.stage_ranks, times = arrangement.micro_batches;
     for (const Operation& operation : pass.operations) {
         if (operation.kind == Operation::Kind::compute) counter.add_tasks(times * stage_ranks);
         if (!operation.exchange) continue;
         const ActivationExchange& exchange = *operation.exchange;
         counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
-                    stage_ranks / exchange.groups.size, times, folds || operation.kind == Operation::Kind::exchange);
+                    stage_ranks / exchange.groups.size, times);
     }
 }
 
@@ -182,10 +181,9 @@ Work work_of(const Lowered& training) {
     }
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
     const std::vector<PartPasses> passes = passes_of(training);
-    const bool folds = !exchanges_between_ranks(training, passes);
     for (const PartPasses& part : passes)
         for (const PassProgram* pass : {&part.forward, &part.backward, &part.later})
-            add_pass(counter, *pass, arrangement, folds);
+            add_pass(counter, *pass, arrangement);
     if (arrangement.stages > 1) {
         const DirectRooted pass_on(DirectRooted::Operation::broadcast);
         for (const Boundary& boundary : arrangement.boundaries) {
@@ -211,7 +209,9 @@ Work work_of(const Lowered& training) {
             counter.add(pull, ranks, bytes, 1);
         }
     }
-    return counter.work();
+    Work work = counter.work();
+    if (!one_at_a_time(training, passes)) work.unfolded = work.messages;
+    return work;
 }
 
 Work work_of(const CollectivePlan& plan, const std::vector<Chosen>& chosen) {

@@ -21,8 +21,8 @@ struct Work {
     double processes = 0;
     double tasks = 0;
     double messages = 0;
-    /// Messages that remain if every step that repeats is folded (sim/replay/folding.hpp). Where rings disturb each
-    /// other fewer can be folded: gatherings of weights beside exchanges of activations are counted as unfolded.
+    /// Messages that remain if the steps of rings are folded (sim/replay/ring_folding.hpp): all, if several exchanges
+    /// may be in flight at the same time.
     double unfolded = 0;
     /// Messages to a peer that differs from that of the step before, in groups of more than 128 members: each needs a
     /// route, and so many share links that each takes longer to simulate.

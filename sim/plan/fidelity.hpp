@@ -2,7 +2,7 @@
 
 namespace syncline {
 
-/// Fidelity: every message (`message`); repeated steps simulated once (`folded`: sim/replay/folding.hpp), also with
+/// Fidelity: every message (`message`); what repeats simulated once (`folded`: sim/replay/README.md), also with
 /// ranks as alike whose routes differ in latency alone (`averaged`: sim/replay/symmetry.hpp); folded if there are many
 /// messages.
 enum class Fidelity { message, folded, averaged, automatic };

@@ -55,7 +55,6 @@ Coroutine<> LaneReplay::spend(Rest rest) {
 LaneReplay::Current::Current(const Session& session, const Task& task, std::uint32_t iteration, std::uint32_t lane)
     : exchange(session.graph.exchange(task.exchange)),
       id(task.exchange),
-      place(task.member * exchange.algorithm->lanes() + lane),
       group(session.graph.group(exchange.group)),
       program(exchange.algorithm->lane_program(lane, task.member, static_cast<std::uint32_t>(group.size()),
                                                exchange.bytes, iteration)),
@@ -95,18 +94,21 @@ bool LaneReplay::receives() const {
 }
 
 Coroutine<> LaneReplay::run() {
-    if (Folding* folding = session_.folding()) {
-        const Folding::Pass pass = folding->begin(now_->id, now_->place, iteration_);
-        for (const RingSection& section : *pass.sections) {
-            const Folding::Visit visit = co_await folding->enter(lane_, pass, section);
-            padded_ = visit.padded;
-            co_await run_steps(section.taken, visit);
-            padded_ = false;
-            folding->leave(visit);
-        }
-    } else {
-        co_await run_steps(std::numeric_limits<std::uint32_t>::max(), {});
+    constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
+    RingFolding* folding = session_.folding();
+    const RingFolding::Pass pass =
+        folding == nullptr ? RingFolding::Pass{} : folding->begin(lane_, now_->id, iteration_);
+    if (pass.layout == nullptr) {
+        co_await run_steps(all, {});
+        co_return;
     }
+    padded_ = pass.layout->padded;
+    for (std::uint32_t ring = 0; ring < pass.layout->rings.size(); ++ring) {
+        const RingFolding::Visit visit = folding->enter(lane_, pass, ring);
+        co_await run_steps(pass.layout->rings[ring].steps, visit);
+        folding->leave(visit);
+    }
+    padded_ = false;
 }
 
 Coroutine<> LaneReplay::serve() {
@@ -222,7 +224,7 @@ std::uint64_t LaneReplay::bytes_of(const Message& message) const {
     return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, now_->walk.repetition());
 }
 
-Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
+Coroutine<> LaneReplay::run_steps(std::uint32_t count, RingFolding::Visit visit) {
     const Exchange& exchange = now_->exchange;
     const Partition& partition = now_->program.partition;
     Walk& walk = now_->walk;
@@ -279,7 +281,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
         ++steps_done_;
         for (const LaneId lane : std::exchange(follow_, {})) simulator_.unpark(lane);
         if (visit.ring == nullptr) continue;
-        const Folding::Skip folded = session_.folding()->stepped(visit, taken, simulator_.untaken(lane_));
+        const RingFolding::Skip folded = session_.folding()->stepped(visit, taken, simulator_.untaken(lane_));
         skip(folded.steps);
         taken += folded.steps;
         co_await simulator_.sleep(lane_, folded.seconds);

@@ -86,7 +86,6 @@ private:
 
         const Exchange& exchange;
         ExchangeId id;
-        std::uint32_t place;  ///< of this lane of the member: see FoldLayout
         std::span<const ProcessId> group;
         Program program;
         std::uint32_t channel;  ///< of its messages
@@ -102,7 +101,7 @@ private:
     /// would be part of the coroutine's frame, of which GCC warns in unity builds.)
     std::uint64_t bytes_of(const Message& message) const;
     /// Runs steps, from the current one on: this number or, if they are fewer, those that are left.
-    Coroutine<> run_steps(std::uint32_t count, Folding::Visit visit);
+    Coroutine<> run_steps(std::uint32_t count, RingFolding::Visit visit);
     /// Waits until the lane that the step follows has done enough steps.
     Coroutine<> await_lane(const Step& step);
     /// Skips folded steps and counts what they send.

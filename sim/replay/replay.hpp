@@ -36,21 +36,18 @@ struct ReplayOptions {
     /// An oracle for tests, for latency that blocks: leaves messages to SimGrid even with the exact model, and to one
     /// of its two solvers.
     enum class Oracle { none, lazy, full } oracle = Oracle::none;
-    bool fold = false;     ///< simulate repeated steps once (folding.hpp); not with `messages`
+    bool fold = false;     ///< simulate what repeats once; not with `messages`
     bool average = false;  ///< with `fold`, of a graph with representatives only: see symmetry.hpp
-    /// Channels whose exchanges are not folded, because their rings are disturbed while they are folded.
-    std::vector<std::uint32_t> unfolded = {};
     /// Called every few thousand messages.
     std::function<void(const Progress&)> progress = {};
 };
 
 /// Replays the graph; of one with representatives only, with `fold`. Throws std::logic_error when called a second time
 /// in a process, and on a deadlock, naming the stuck streams and tasks: the fault is in the graph, not in the user's
-/// input. Throws Disturbed (folding.hpp) if folding was wrong.
+/// input.
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
-/// Does the same in a separate process, any number of times, and again with less folding if folding was wrong. Throws
-/// ReplayError if that process dies.
+/// Does the same in a separate process, any number of times. Throws ReplayError if that process dies.
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
 }  // namespace syncline

@@ -5,7 +5,6 @@
 
 #include "sim/process/isolated.hpp"
 #include "sim/replay/engine.hpp"
-#include "sim/replay/folding.hpp"
 #include "sim/replay/replay.hpp"
 
 // Encodes a Timeline as bytes, for the transfer between two processes of the same program.
@@ -125,29 +124,17 @@ private:
 
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
     engine();  // loaded here, for all processes that are started from this one
-    ReplayOptions now = options;
     const auto work = [&] {
         Writer out;
-        try {
-            const Timeline timeline = replay(cluster, graph, now);
-            out(std::vector<std::uint32_t>{}, timeline);
-        } catch (const Disturbed& disturbed) {
-            out(std::vector<std::uint32_t>{disturbed.channel});
-        }
+        out(replay(cluster, graph, options));
         return out.take();
     };
-    for (;;) {  // each time with one folded channel less
-        const std::string answer = isolate(work, !options.fold);
-        Reader in(answer);
-        std::vector<std::uint32_t> disturbed;
-        in(disturbed);
-        if (disturbed.empty()) {
-            Timeline timeline;
-            in(timeline);
-            return timeline;
-        }
-        now.unfolded.push_back(disturbed.front());
-    }
+    // Folding of micro-batches replays more than once.
+    const std::string answer = isolate(work, !options.fold);
+    Reader in(answer);
+    Timeline timeline;
+    in(timeline);
+    return timeline;
 }
 
 }  // namespace syncline

@@ -53,7 +53,7 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
     timeline.received_by.resize(graph.processes().size(), 0);
     if (options.messages) recorder_.emplace(timeline.trace, wires, lanes);
     if (!options.fold || options.messages) return;
-    folding_.emplace(graph, lanes, wires, symmetry, options.unfolded, simulator);
+    if (RingFolding::possible(graph)) folding_.emplace(graph, lanes, wires, symmetry, simulator);
     if (options.window == 1 && options.measured > 0 && iterations_alike(graph))
         steady_.emplace(graph.tasks().size(), graph.tasks().size() / (images() / graph.images()));
 }

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "sim/replay/agreement.hpp"
-#include "sim/replay/folding.hpp"
 #include "sim/replay/lanes.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay.hpp"
+#include "sim/replay/ring_folding.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/steady.hpp"
 #include "sim/replay/symmetry.hpp"
@@ -61,7 +61,7 @@ public:
     /// Returns the pair whose messages stand for those of this pair.
     Pair canonical(const Pair& pair) const { return symmetry_ == nullptr ? pair : symmetry_->canonical(pair); }
     /// Returns null if every step is simulated.
-    Folding* folding() { return folding_ ? &*folding_ : nullptr; }
+    RingFolding* folding() { return folding_ ? &*folding_ : nullptr; }
     /// Counts the bytes sent from one process to another in the measured iterations, and their bytes on the wires. If
     /// messages choose their path when they start, links are counted per message instead.
     void carried(const Pair& pair, std::uint64_t bytes, std::uint64_t on_wires);
@@ -132,7 +132,7 @@ private:
     /// By process: start times of an even and an odd iteration. See TaskGraph::begin_with() for why two are enough.
     std::vector<std::array<double, 2>> began_s_;
     std::optional<Recorder> recorder_;
-    std::optional<Folding> folding_;
+    std::optional<RingFolding> folding_;
     std::optional<Steady> steady_;       ///< present if iterations may repeat
     std::vector<std::uint64_t> folded_;  ///< messages, by iteration
     std::uint32_t shown_;                ///< simulated iteration that represents the measured one, or that one itself

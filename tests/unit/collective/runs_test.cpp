@@ -80,7 +80,7 @@ TEST_CASE("runs: each step is in one run, and the steps of a repeating run are a
     CHECK(repeating > 100);
 }
 
-TEST_CASE("runs: a ring has two, its reduce-scatter and its allgather, and forwards received blocks", "[memory]") {
+TEST_CASE("runs: a ring has two, its reduce-scatter and its allgather", "[memory]") {
     for (const std::uint32_t ranks : {4u, 5u, 16u, 100u}) {
         const auto ring = make_algorithm({.name = "ring", .overlay = {}}, ranks);
         for (const std::uint32_t rank : {0u, 1u, ranks - 1}) {
@@ -90,7 +90,6 @@ TEST_CASE("runs: a ring has two, its reduce-scatter and its allgather, and forwa
             for (const Run& run : runs) {
                 CHECK(run.repeats);
                 CHECK(run.taken == ranks - 1);
-                CHECK(keeps_largest(program, run, ranks));
             }
         }
     }
