@@ -330,7 +330,7 @@ double iteration_s(const Lowered& training, double gradients_s) {
 ClosedForm form_of_gradients(const Lowered& training) {
     const std::string why_not = why_none_of_iteration(training.cluster, training.plan);
     ClosedForm result{no_exchange, 0.0, {}, why_not};
-    if (training.served()) {
+    if (training.served() && !training.buckets.empty()) {
         result.formula = formula_of_servers(training.plan);
         result.communication_time_s = parameter_server_end(training, false);
         if (const auto end_s = parameter_server_end(training, true))
