@@ -31,10 +31,12 @@ planning::Found found_for(const config::Variant& variant, const PlanSearch& how)
 }
 
 /// Returns the keys that make a variant's plan the one that is found.
-std::vector<std::string> settings_of(const planning::FoundPlan& plan) {
+std::vector<std::string> settings_of(const planning::FoundPlan& plan, Fidelity fidelity) {
     // Keys that were written and are no choices remain.
     std::vector<std::string> settings{"training.parallelism.auto=~", "training.parallelism.pipeline.micro_batch_size=~",
                                       "training.parallelism=" + plan.text};
+    // The search has simulated the plan folded.
+    if (fidelity == Fidelity::automatic) settings.emplace_back("training.fidelity=auto");
     if (!plan.recomputation.empty()) settings.push_back("training.recomputation=" + plan.recomputation);
     return settings;
 }
@@ -68,7 +70,7 @@ config::Scenario with_plans(const std::function<config::Scenario(const Plans&)>&
                                            found.considered.choices),
                                found.remedies.empty() ? "see the reasons above" : "see the remedies above"});
         else
-            plans[variant.name] = settings_of(found.plans.front());
+            plans[variant.name] = settings_of(found.plans.front(), variant.plan.fidelity);
     }
     if (!without.empty()) throw ConfigError(std::move(without));
     if (plans.empty()) return scenario;

@@ -266,8 +266,8 @@ void describe_parallelism(Fields& training, std::int64_t ranks, Parallelism& par
     int way = data;
     training.choice_or_section(
         {"parallelism",
-         "Parallelism: `data`, tensor (`model`), images by height (`domain`), `pipeline`, or a mapping that combines "
-         "them. `auto`: `run` and `explain` search the fastest plan (`{auto: true, …}`: beside these keys); needs `batch`."},
+         "Parallelism: `data`, `model` (tensor), `domain` (images), `pipeline`, or a mapping. `auto`: `run` searches "
+         "the fastest plan, `{auto: true, …}` beside given keys; needs `batch`."},
         way, {"data", "model", "domain", "pipeline", "auto"},
         [&](Fields& inner) { describe_product(inner, parallelism, open); });
     if (way == model) parallelism.layout.rows = ranks;

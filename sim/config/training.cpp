@@ -253,6 +253,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.section({"servers", "Parameter servers; other exchanges use none."},
                    [&](Fields& inner) { describe(inner, plan.servers); });
     describe(fields, plan.fidelity);
+    if (open.everything && !fields.given("fidelity")) plan.fidelity = Fidelity::automatic;
 }
 
 void describe(Fields& fields, Plan& plan, OpenPlan& open) {

@@ -120,8 +120,7 @@ Variant read_variant(Assembly& assembly, const Node& document, const std::string
     variant.training = place_of(document, "training");
     assembly.read(document, "scenario",
                   [&](Fields& fields) { describe_variant(fields, scenario_name, variant, choices, inspect); });
-    if (variant.open.everything)
-        list_written(*document.find("training")->find("parallelism"), "", variant.open.kept);
+    if (variant.open.everything) list_written(*document.find("training")->find("parallelism"), "", variant.open.kept);
     return variant;
 }
 

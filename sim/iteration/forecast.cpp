@@ -242,10 +242,11 @@ double bound(const Lowered& training, const std::vector<PartTime>& parts) {
         double own_s = 0;
         for (std::size_t part = stage; part < parts.size(); part += arrangement.stages) own_s += parts[part].compute_s;
         own_s *= arrangement.micro_batches;
-        // Nobody waits for what zb-h1 computes last.
-        const double last_s = std::min(stage, arrangement.micro_batches) * parts[stage].later_compute_s;
+        // Nobody waits for what zb-h1 computes last, or for gradients of weights beside those of inputs that leave.
+        const double last_s =
+            std::min(stage, arrangement.micro_batches) * parts[stage].later_compute_s + parts[stage].trailing_s;
         least_s = std::max({least_s, own_s, own_s - last_s + before_s});
-        before_s += parts[stage].compute_s - parts[stage].later_compute_s;
+        before_s += parts[stage].compute_s - parts[stage].later_compute_s - parts[stage].trailing_s;
     }
     return least_s * (1 - rounding);
 }

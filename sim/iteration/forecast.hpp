@@ -20,7 +20,8 @@
 ///
 /// With zb-h1 a micro-batch waits neither for the gradients of weights on stages before, nor for those that stage s
 /// computes after its last gradients of inputs, of s micro-batches: the bound is m(f + b + w) or, if it is longer,
-/// m(f + b + w) - s·w + Σ stages r < s (f + b).
+/// m(f + b + w) - s·w + Σ stages r < s (f + b). Likewise for the gradients of weights that a backward pass computes
+/// while those of its inputs leave.
 ///
 /// Nothing makes an iteration in steady state shorter, since the next one starts on stage 0 after the update. It holds
 /// where computation is not shorter than planned: there is none with jitter, and it is 0 then.

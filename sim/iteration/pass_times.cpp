@@ -33,6 +33,20 @@ public:
 
     double compute_s() const { return compute_s_; }
 
+    /// Returns the time of computations that the pass's result does not wait for, or less.
+    static double trailing_s(const PassProgram& pass) {
+        Operation::Number last = pass.output;
+        const auto of = [&](Operation::Number number) -> const Operation& {
+            return pass.operations[static_cast<std::size_t>(number)];
+        };
+        while (last >= 0 && of(last).kind != Operation::Kind::compute) last = of(last).after;
+        double seconds = 0;
+        for (auto number = last + 1; last >= 0 && number < static_cast<Operation::Number>(pass.operations.size());
+             ++number)
+            if (of(number).kind == Operation::Kind::compute) seconds += of(number).seconds;
+        return seconds;
+    }
+
 private:
     double at(Operation::Number number) const { return number < 0 ? 0 : ends_s_[static_cast<std::size_t>(number)]; }
 
@@ -84,6 +98,7 @@ PartTime part_time(const Lowered& training, Prices& prices, const PartPasses& pa
     result.later = later.run(passes.later, completed_s);
     result.compute_s = forward.compute_s() + backward.compute_s() + later.compute_s();
     result.later_compute_s = later.compute_s();
+    result.trailing_s = Clocks::trailing_s(passes.backward);
     const PassTime& last = passes.later.operations.empty() ? result.backward : result.later;
     const double all_s = std::max(last.data_s, last.computed_s);
     for (std::uint32_t layer = first; layer < end; ++layer) result.gradients_left.push_back(all_s - completed_s[layer]);

@@ -25,6 +25,7 @@ struct PartTime {
     PassTime later;              ///< gradients of weights, where the schedule computes them apart
     double compute_s = 0;        ///< of all, without exchanges
     double later_compute_s = 0;  ///< and of `later` alone
+    double trailing_s = 0;       ///< and of what the backward pass computes after its result can leave
     /// By layer of the part: from its gradients to the end of the pass that computes them.
     std::vector<double> gradients_left;
 

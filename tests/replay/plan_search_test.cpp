@@ -467,7 +467,7 @@ TEST_CASE("plan search: recomputation is chosen where nothing fits without it, u
 TEST_CASE("plan search: a plan that is too large to simulate gives way to one that is not") {
     config::Variant variant = world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
     // Fewer choices.
-    variant.open.written = {"context.exchange", "model_overlap", "gathering", "gradient_sync"};
+    variant.open.kept = {"context.exchange", "model_overlap", "gathering", "gradient_sync"};
     const Found all = search(variant.cluster, variant.model, variant.plan, variant.open, {});
     CHECK(all.passed_over == 0);
     CHECK(!all.shorter);
@@ -500,7 +500,7 @@ TEST_CASE("plan search: a plan that is too large to simulate gives way to one th
 TEST_CASE("plan search: with a bounded effort some plans are considered, and the best of them is nearly the best") {
     config::Variant variant = world(8, "{topology: star, bandwidth: 40 Gbps, latency: 2 us}");
     // Fewer choices.
-    variant.open.written = {"context.exchange", "model_overlap", "gathering", "gradient_sync"};
+    variant.open.kept = {"context.exchange", "model_overlap", "gathering", "gradient_sync"};
     const Found all = search(variant.cluster, variant.model, variant.plan, variant.open, {.simulated = 0});
     CHECK(all.considered.all());
     // A plan costs its ranks and layers: enough for a quarter of the choices.
