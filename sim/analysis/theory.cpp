@@ -328,7 +328,10 @@ double iteration_s(const Lowered& training, double gradients_s) {
 
 /// Returns the closed form of an iteration in which all ranks exchange all gradients, and nothing else.
 ClosedForm form_of_gradients(const Lowered& training) {
-    const std::string why_not = why_none_of_iteration(training.cluster, training.plan);
+    std::string why_not = why_none_of_iteration(training.cluster, training.plan);
+    // Nothing overlaps with an exchange, or waits for one, where there is none.
+    const bool alone = training.buckets.empty() && !training.plan.noise.any();
+    if (alone && training.plan.offload != Offload::gradients) why_not.clear();
     ClosedForm result{no_exchange, 0.0, {}, why_not};
     if (training.served() && !training.buckets.empty()) {
         result.formula = formula_of_servers(training.plan);
