@@ -30,8 +30,4 @@ std::string notes(const std::vector<std::pair<std::string, std::vector<std::stri
     return text;
 }
 
-std::string notes_field(const std::vector<std::string>& of_one) {
-    return quoted(fmt::format("{}", fmt::join(of_one, "; ")));
-}
-
 }  // namespace syncline::text

@@ -24,7 +24,4 @@ std::string report_notes(const AnyReport& report) {
     return notes(by_name);
 }
 
-/// Returns the notes as a CSV field.
-std::string notes_field(const std::vector<std::string>& of_one);
-
 }  // namespace syncline::text
