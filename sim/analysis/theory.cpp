@@ -12,6 +12,7 @@
 #include "sim/iteration/forecast.hpp"
 #include "sim/iteration/operations.hpp"
 #include "sim/iteration/pass_times.hpp"
+#include "sim/lowering/gradient_sync.hpp"
 #include "sim/platform/wiring.hpp"
 
 namespace syncline {
@@ -116,14 +117,10 @@ namespace {
 
 /// Returns whether all ranks exchange all gradients, and nothing else.
 bool exchanges_only_gradients(const Lowered& training, const std::vector<PartPasses>& passes) {
-    const auto exchanges = [](const PassProgram& pass) {
-        return std::ranges::any_of(pass.operations, [](const Operation& operation) { return operation.exchange; });
-    };
     return training.arrangement.stages == 1 && training.plan.parallelism.sharding == Sharding::none &&
-           std::ranges::none_of(
-               passes, [&](const PartPasses& part) { return exchanges(part.forward) || exchanges(part.backward); }) &&
-           std::ranges::all_of(training.buckets,
-                               [&](const Bucket& bucket) { return bucket.replicas.size == training.places.size(); });
+           !exchange_within_stages(passes) && std::ranges::all_of(training.buckets, [&](const Bucket& bucket) {
+               return bucket.replicas.size == training.places.size();
+           });
 }
 
 /// Closed forms as prices, which add up what they have priced, and remember why an exchange has none.
@@ -305,8 +302,9 @@ ClosedForm form_of_groups(const Lowered& training) {
         return {why_not, {}, {}, why_not};
     }
     const double passes_s = of_passes.total_s(), times = training.arrangement.micro_batches;
+    const double syncs = gradient_syncs(training.plan, training.arrangement);
     return {most.any() ? "computation + Σ exchanges: " + most.formulas() : "computation",
-            times * passes_s + most.total_s() - passes_s, most_s};
+            times * passes_s + syncs * (most.total_s() - passes_s), most_s};
 }
 
 /// Returns the formula of a parameter server.
@@ -329,6 +327,9 @@ double iteration_s(const Lowered& training, double gradients_s) {
 /// Returns the closed form of an iteration in which all ranks exchange all gradients, and nothing else.
 ClosedForm form_of_gradients(const Lowered& training) {
     std::string why_not = why_none_of_iteration(training.cluster, training.plan);
+    const std::uint32_t syncs = gradient_syncs(training.plan, training.arrangement);
+    if (why_not.empty() && syncs > 1 && training.plan.fusion.tick_s() > 0)
+        why_not = "none for a cycle with exchanges after each micro-batch";
     // Nothing overlaps with an exchange, or waits for one, where there is none.
     const bool alone = training.buckets.empty() && !training.plan.noise.any();
     if (alone && training.plan.offload != Offload::gradients) why_not.clear();
@@ -344,7 +345,7 @@ ClosedForm form_of_gradients(const Lowered& training) {
         if (!training.buckets.empty()) {
             result.formula = prices.formulas();
             if (result.formula == no_formula) return {no_formula, {}, {}, no_formula};
-            result.communication_time_s = prices.known() ? std::optional(prices.total_s()) : std::nullopt;
+            result.communication_time_s = prices.known() ? std::optional(syncs * prices.total_s()) : std::nullopt;
         }
         if (prices.known()) result.iteration_time_s = time_s;
     }

@@ -63,7 +63,7 @@ config::Scenario with_plans(const std::function<config::Scenario(const Plans&)>&
             without.push_back(
                 {variant.training,
                  fmt::format("variant '{}': no plan has the keys that are written beside 'auto: true'", variant.name),
-                 "stages × model × context × data are the ranks"});
+                 "sizes must divide the ranks, and values go together; the plan without `auto` says what is wrong"});
         else if (found.plans.empty())
             without.push_back({variant.training,
                                fmt::format("variant '{}': none of {} plans of `parallelism: auto` fits", variant.name,

@@ -56,10 +56,7 @@ public:
         rounds(around.backward_rounds, Phase::backward, layer, &LayerTime::core_backward_s);
         if (apart) complete = compute(Phase::backward, layer, inputs, weight_gradients_s);
         const Number result = hides ? data_ : complete;
-        if (placed.compressed.encode_s > 0)
-            complete = compute(Phase::encode, layer, Operation::nothing,
-                               [&](const LayerTime&) { return placed.compressed.encode_s; });
-        completes(complete, layer);
+        completes(encoded(complete, layer), layer);
         data_ = result;
         exchange(around.after_backward, layer);
     }
@@ -80,7 +77,7 @@ public:
 
     void weight_gradients(std::uint32_t layer) {
         exchange(arrangement_.layers[layer].exchanges.beside_backward, layer);
-        completes(compute(Phase::backward, layer, Operation::nothing, weight_gradients_s), layer);
+        completes(encoded(compute(Phase::backward, layer, Operation::nothing, weight_gradients_s), layer), layer);
         data_ = Operation::input;
     }
 
@@ -108,6 +105,13 @@ private:
                 operation.by_member.push_back(std::max(0.0, seconds(time)));
         operation.also = also;
         return add(std::move(operation));
+    }
+
+    /// Adds the encoding of gradients that are complete after `computed`, if they are compressed.
+    Number encoded(Number computed, std::uint32_t layer) {
+        const double encode_s = arrangement_.layers[layer].compressed.encode_s;
+        if (encode_s == 0) return computed;
+        return compute(Phase::encode, layer, Operation::nothing, [&](const LayerTime&) { return encode_s; });
     }
 
     /// Adds what Recomputation::selective computes again. Returns the last all-gather of the layer's weights.
@@ -232,6 +236,14 @@ PartPasses passes_of(const Lowered& training, std::uint32_t part, bool apart) {
 }
 
 }  // namespace
+
+bool exchange_within_stages(const std::vector<PartPasses>& parts) {
+    const auto exchanges = [](const PassProgram& pass) {
+        return std::ranges::any_of(pass.operations, [](const Operation& operation) { return operation.exchange; });
+    };
+    return std::ranges::any_of(
+        parts, [&](const PartPasses& part) { return exchanges(part.forward) || exchanges(part.backward); });
+}
 
 std::vector<PartPasses> passes_of(const Lowered& training) {
     const Pipeline& pipeline = training.plan.parallelism.pipeline;

@@ -80,6 +80,9 @@ struct PartPasses {
     }
 };
 
+/// Returns whether ranks of a stage exchange activations or weights during their passes.
+bool exchange_within_stages(const std::vector<PartPasses>& parts);
+
 /// Returns the passes of each part of the model. They point to `training`, which must outlive them.
 std::vector<PartPasses> passes_of(const Lowered& training);
 

@@ -28,7 +28,8 @@ public:
             return operation.kind == Operation::Kind::compute || operation.kind == Operation::Kind::exchange;
         });
         const bool exchanges_first = first != pass.operations.end() && first->kind == Operation::Kind::exchange;
-        return {at(pass.output), computed_s_, quiet_s_, exchanges_first};
+        // In the passes before and after this one, the stream of weights is as busy.
+        return {at(pass.output), std::max(computed_s_, gathering_s_), quiet_s_, exchanges_first};
     }
 
     double compute_s() const { return compute_s_; }
@@ -58,8 +59,10 @@ private:
             return 0;
         }
         if (operation.kind == Operation::Kind::gather) {
+            const double price_s = price_of(operation);
+            gathering_s_ += price_s;
             // Those of the first unit are gathered during the pass before.
-            if (gathers_) gathered_s_ = std::max(gathered_s_, unit_before_s_) + price_of(operation);
+            if (gathers_) gathered_s_ = std::max(gathered_s_, unit_before_s_) + price_s;
             return gathered_s_;
         }
         double& stream_s = operation.kind == Operation::Kind::compute ? computed_s_ : quiet_s_;
@@ -79,7 +82,7 @@ private:
     Prices& prices_;
     const StageRanks stage_;
     std::vector<double> ends_s_;  ///< by operation
-    double computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0, compute_s_ = 0;
+    double computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0, gathering_s_ = 0, compute_s_ = 0;
     double unit_s_ = 0, unit_before_s_ = 0;  ///< the device is free for the current unit, and for the one before it
     bool gathers_;                           ///< the current unit during this pass
     bool begun_ = false;                     ///< a unit

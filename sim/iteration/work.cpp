@@ -125,12 +125,8 @@ private:
 
 /// Returns whether all exchanges are of one group, one after the other, so that their steps fold.
 bool one_at_a_time(const Lowered& training, const std::vector<PartPasses>& parts) {
-    const auto exchanges = [](const PassProgram& pass) {
-        return std::ranges::any_of(pass.operations, [](const Operation& operation) { return operation.exchange; });
-    };
     return training.arrangement.stages == 1 && training.plan.parallelism.sharding == Sharding::none &&
-           std::ranges::none_of(
-               parts, [&](const PartPasses& part) { return exchanges(part.forward) || exchanges(part.backward); });
+           !exchange_within_stages(parts);
 }
 
 /// Adds a pass of every micro-batch on the ranks of a stage.

@@ -180,7 +180,7 @@ constexpr Setting whole_model{"", "ranks that have the whole model",
                               [](const Plan& plan) { return plan.parallelism.whole_model(); }};
 constexpr Setting whole_weights{"", "ranks that have whole weights",
                                 [](const Plan& plan) { return !splits_weights(plan.parallelism); }};
-constexpr Setting open_plan{"parallelism", "auto, or `model: auto`",
+constexpr Setting open_plan{"", "an open plan (`parallelism: auto` or `model: auto`)",
                             [](const Plan&, const OpenPlan& open) { return open.automatic(); }};
 /// Layers whose gradients are exchanged in groups of their own.
 constexpr Setting several_groups{
@@ -302,10 +302,12 @@ std::vector<Rule> table() {
         needs({cycle}, one_stage, "in a pipeline it is not known ahead which gradients are ready at a tick",
               "remove it; buckets are then released when they are full"),
         needs({compression}, one_micro_batch,
-              "gradients are encoded after each backward pass, not when they are added up", "remove it"),
+              "gradients are encoded after each backward pass, not when {micro_batches} micro-batches are added up",
+              "write one micro-batch, or remove it"),
         excludes({compression}, divided_experts, "experts have groups of their own, whose gradients are not encoded",
                  "remove it"),
-        needs({powersgd}, whole_weights, "the factors are those of whole matrices", "`fp16` works with several rows"),
+        needs({powersgd}, whole_weights, "the factors are those of whole matrices, which `model` divides",
+              "`fp16` works with `model`"),
         needs({in_network}, whole_model, "'in-network' needs ranks that all hold the same weights",
               "remove 'parallelism', or choose another algorithm"),
         excludes({reordered}, in_network, "'in-network' sends buckets in the order in which they are ready",
