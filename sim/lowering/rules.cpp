@@ -2,7 +2,9 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/lowering/compressed.hpp"
 #include "sim/lowering/rule_table.hpp"
+#include "sim/lowering/segments.hpp"
 #include "sim/lowering/switches.hpp"
 #include "sim/workload/tokens.hpp"
 

@@ -292,7 +292,7 @@ Axis sharding() {
             },
             [](std::int64_t value) {
                 constexpr const char* words[] = {"none", "optimizer", "gradients", "parameters"};
-                const std::string state = words[value % kinds];
+                std::string state = words[value % kinds];
                 if (value < in_nodes) return state;
                 const std::int64_t ranks = value / kinds - 1;
                 return fmt::format("{{of: {}, within: {}}}", state, ranks == ranks_of_node ? "node" : number(ranks));
