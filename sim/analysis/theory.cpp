@@ -116,11 +116,11 @@ std::optional<double> ExchangeCosts::of(const CollectiveAlgorithm& algorithm, co
 namespace {
 
 /// Returns whether all ranks exchange all gradients, and nothing else.
-bool exchanges_only_gradients(const Lowered& training, const std::vector<PartPasses>& passes) {
+bool exchanges_only_gradients(const Lowered& training) {
     return training.arrangement.stages == 1 && training.plan.parallelism.sharding == Sharding::none &&
-           !exchange_within_stages(passes) && std::ranges::all_of(training.buckets, [&](const Bucket& bucket) {
-               return bucket.replicas.size == training.places.size();
-           });
+           std::ranges::all_of(training.buckets,
+                               [&](const Bucket& bucket) { return bucket.replicas.size == training.places.size(); }) &&
+           !exchange_within_stages(passes_of(training));
 }
 
 /// Closed forms as prices, which add up what they have priced, and remember why an exchange has none.
@@ -363,8 +363,7 @@ ClosedForm closed_form(const Lowered& training) {
         const std::string why_not = "none for this network model";
         return {why_not, {}, {}, why_not};
     }
-    return exchanges_only_gradients(training, passes_of(training)) ? form_of_gradients(training)
-                                                                   : form_of_groups(training);
+    return exchanges_only_gradients(training) ? form_of_gradients(training) : form_of_groups(training);
 }
 
 }  // namespace syncline

@@ -1,10 +1,10 @@
 #include "sim/analysis/utilisation.hpp"
-#include "sim/lowering/segments.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "sim/lowering/segments.hpp"
 #include "sim/workload/kernels.hpp"
 #include "sim/workload/tokens.hpp"
 

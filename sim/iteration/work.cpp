@@ -114,6 +114,12 @@ public:
         if (pulls) add(pull_, workers + 1, bytes, 1);
     }
 
+    /// Adds requests that the first rank gathers and answers.
+    void add_requests(std::uint32_t ranks, std::uint64_t bytes) {
+        add(push_, ranks, bytes, 1);
+        add(pull_, ranks, bytes, 1);
+    }
+
     Work work() const { return work_; }
 
 private:
@@ -197,13 +203,8 @@ Work work_of(const Lowered& training) {
             for (const ServerPart& part : parts) counter.add_server(ranks, part.bytes);
     } else {
         for (std::size_t bucket = 0; bucket < training.buckets.size(); ++bucket) add_bucket(counter, training, bucket);
-        const Push push;
-        const Pull pull;
-        for (const std::uint64_t bytes : coordinate(training.buckets, plan).request_bytes) {
-            if (bytes == 0) continue;
-            counter.add(push, ranks, bytes, 1);
-            counter.add(pull, ranks, bytes, 1);
-        }
+        for (const std::uint64_t bytes : coordinate(training.buckets, plan).request_bytes)
+            if (bytes > 0) counter.add_requests(ranks, bytes);
     }
     Work work = counter.work();
     if (!one_at_a_time(training, passes)) work.unfolded = work.messages;

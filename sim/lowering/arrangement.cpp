@@ -54,11 +54,9 @@ void require_images(const Model& model, const std::vector<PlacedLayer>& layers, 
 }
 
 void require_experts(const Model& model, const Parallelism& parallelism) {
-    const bool some = std::any_of(model.layers.begin(), model.layers.end(),
-                                  [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
     // Nothing is divided if every rank has the whole model.
     const bool wanted = parallelism.experts.ranks > 1 || (parallelism.experts.model > 0 && !parallelism.whole_model());
-    if (wanted && !some)
+    if (wanted && !has_experts(model))
         throw ParallelismError(parallelism.experts.ranks > 1 ? "experts" : "experts.model",
                                fmt::format("model '{}' has no experts that can be divided among ranks", model.name),
                                "expert parallelism applies to layers of kind `moe`");

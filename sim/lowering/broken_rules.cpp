@@ -11,7 +11,7 @@ namespace syncline {
 
 namespace {
 
-/// What rules are asked about. Without a model and a cluster, only those about a plan alone are.
+/// Subject of the rules. Without a model and a cluster, only rules about a plan alone are asked.
 struct Asked {
     const Plan& plan;
     const OpenPlan& open;

@@ -38,11 +38,6 @@ bool divides_images(const Plan& plan) {
                                [&](const LayerRange& range) { return range.layout && divides(*range.layout); });
 }
 
-bool has_experts(const Plan&, const Model& model) {
-    return std::ranges::any_of(model.layers,
-                               [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
-}
-
 /// Asks whether a rank contributes fewer bytes to the exchange of all its gradients than they have.
 bool saves_bytes(const Plan& plan, const Model& model) {
     std::uint64_t bytes = 0;
@@ -100,12 +95,9 @@ constexpr Setting model_overlap{"parallelism.model_overlap", "",
 constexpr Setting model_chunks{"parallelism.model_overlap", "{chunks: …}", is_not<&Parallelism::model_chunks, 1>};
 constexpr Setting sharding{"parallelism.sharding", "", is_not<&Parallelism::sharding, Sharding::none>};
 constexpr Setting shared_updates{"parallelism.sharding", "optimizer or gradients",
-                                 [](const Plan& plan, const OpenPlan& open) {
-                                     return open.everything || divides_updates(plan.parallelism.sharding);
-                                 }};
-constexpr Setting sharded_weights{"parallelism.sharding", "parameters", [](const Plan& plan, const OpenPlan& open) {
-                                      return open.everything || plan.parallelism.sharding == Sharding::parameters;
-                                  }};
+                                 [](const Plan& plan) { return divides_updates(plan.parallelism.sharding); }};
+constexpr Setting sharded_weights{"parallelism.sharding", "parameters",
+                                  is<&Parallelism::sharding, Sharding::parameters>};
 constexpr Setting early_gathering{"parallelism.gathering", "before-forward",
                                   is<&Parallelism::gather, Gather::before_forward>};
 constexpr Setting frequent_sync{"parallelism.gradient_sync", "each-micro-batch",
@@ -177,7 +169,7 @@ constexpr Setting barrier{"operation", "barrier",
 constexpr Setting bytes{"bytes", ""}, sweep{"sweep", ""}, round_number{"round", ""};
 constexpr Setting contributors{"contributors", ""}, receivers{"receivers", ""};
 
-// What no key of a plan says.
+// Conditions that no key of a plan states.
 constexpr Setting whole_model{"", "ranks that have the whole model",
                               [](const Plan& plan) { return plan.parallelism.whole_model(); }};
 constexpr Setting whole_weights{"", "ranks that have whole weights",
@@ -199,7 +191,7 @@ constexpr Setting embedding{"", "a model with an embedding",
                             [](const Plan&, const Model& model) { return tokens_per_sample(model).has_value(); }};
 constexpr Setting attention{"", "a model with attention",
                             [](const Plan&, const Model& model) { return is_transformer(model); }};
-constexpr Setting experts{"", "layers of experts", has_experts};
+constexpr Setting experts{"", "layers of experts", [](const Plan&, const Model& model) { return has_experts(model); }};
 constexpr Setting divided_scores{"", "stored scores with `context`", [](const Plan& plan, const Model& model) {
                                      return plan.parallelism.layout.context > 1 && stores_scores(model);
                                  }};

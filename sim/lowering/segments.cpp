@@ -9,12 +9,6 @@ namespace syncline {
 
 namespace {
 
-/// Returns the attention of a layer, or of a parallel block; null if it has none.
-const Attention* attention_of(const Layer& layer) {
-    if (const auto* block = std::get_if<ParallelBlock>(&layer.shape)) return &block->attention;
-    return std::get_if<Attention>(&layer.shape);
-}
-
 bool is_attention(const Layer& layer) {
     return attention_of(layer) != nullptr;
 }
@@ -33,8 +27,18 @@ bool in_block(const Layer& layer) {
 
 }  // namespace
 
+const Attention* attention_of(const Layer& layer) {
+    if (const auto* block = std::get_if<ParallelBlock>(&layer.shape)) return &block->attention;
+    return std::get_if<Attention>(&layer.shape);
+}
+
 bool is_transformer(const Model& model) {
     return std::ranges::any_of(model.layers, is_attention);
+}
+
+bool has_experts(const Model& model) {
+    return std::ranges::any_of(model.layers,
+                               [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
 }
 
 bool stores_scores(const Model& model) {

@@ -33,8 +33,14 @@ struct Segment {
     bool operator==(const Segment&) const = default;
 };
 
+/// Returns the attention of a layer, or of a parallel block; null if it has none.
+const Attention* attention_of(const Layer& layer);
+
 /// Returns whether some layer has attention.
 bool is_transformer(const Model& model);
+
+/// Returns whether some layer has experts.
+bool has_experts(const Model& model);
 
 /// Returns whether some layer of the model keeps attention's scores.
 bool stores_scores(const Model& model);

@@ -1,5 +1,4 @@
 #include "sim/planning/axes.hpp"
-#include "sim/lowering/segments.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <numeric>
 #include <variant>
 
+#include "sim/lowering/segments.hpp"
 #include "sim/plan/inherited.hpp"
 
 namespace syncline::planning {
@@ -28,21 +28,6 @@ std::int64_t most_rows(const Model& model) {
     for (const Layer& layer : model.layers)
         if (const std::int64_t parts = parts_of(layer); parts > 1) most = std::min(most, parts);
     return most;
-}
-
-/// Returns a layer's attention, if it has one.
-const Attention* attention_of(const Layer& layer) {
-    if (const auto* block = std::get_if<ParallelBlock>(&layer.shape)) return &block->attention;
-    return std::get_if<Attention>(&layer.shape);
-}
-
-bool has_positions(const Model& model) {
-    return std::ranges::any_of(model.layers, [](const Layer& layer) { return attention_of(layer) != nullptr; });
-}
-
-bool has_experts(const Model& model) {
-    return std::ranges::any_of(model.layers,
-                               [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
 }
 
 std::string number(std::int64_t value) {
@@ -75,7 +60,7 @@ Axis context() {
     return {"context.ranks",
             [](const Space& space, const Plan& plan) {
                 constexpr std::int64_t most = 16;
-                if (!has_positions(space.model)) return Values{1};
+                if (!is_transformer(space.model)) return Values{1};
                 Values values = divisors(space.ranks / plan.parallelism.layout.rows);
                 std::erase_if(
                     values, [&](std::int64_t parts) { return parts > most || !divides_positions(space.model, parts); });
@@ -181,7 +166,7 @@ Axis chunks() {
 Axis sequence() {
     return {"sequence",
             [](const Space& space, const Plan& plan) {
-                return plan.parallelism.layout.rows > 1 && has_positions(space.model) ? Values{0, 1} : Values{0};
+                return plan.parallelism.layout.rows > 1 && is_transformer(space.model) ? Values{0, 1} : Values{0};
             },
             [](Plan& plan, std::int64_t on) { plan.parallelism.sequence = on != 0; },
             [](const Plan& plan) { return std::int64_t{plan.parallelism.sequence}; }, flag};

@@ -53,13 +53,13 @@ struct Considered {
     bool all() const { return choices == of; }
 };
 
-/// What is to be small, and a lower bound of the time of every choice that splits the model alike; 0: none is known.
+/// The value to minimise, and a lower bound of the time of every choice that splits the model alike; 0: none is known.
 struct Judged {
     static constexpr double hopeless = 1.3;  ///< chosen: estimates are wrong by less
     double value = 0, least_s = 0;
 };
 
-/// What is done with a candidate.
+/// Judges a candidate.
 using Judge = std::function<Judged(const Candidate&)>;
 
 /// Calls `fits` for each choice that is feasible and fits into memory, and `too_large` for those that only lack memory.

@@ -216,7 +216,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
         found.simulated += round.size();
         for (const FoundPlan* plan : round) horizon.add(*plan);
     }
-    // What was left out by its bound may compute less by what sharded gradients spare: their addition.
+    // A plan that was left out by its bound may compute less by what sharded gradients spare: their addition.
     constexpr double spared = 0.1;
     found.proven = found.simulated > 0 && found.considered.all() &&
                    (1 - spared) * found.considered.least_left_s >= horizon.best_s() &&

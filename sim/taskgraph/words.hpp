@@ -5,7 +5,7 @@
 /// Names of the phases and streams of an iteration, in messages, timelines and reports.
 namespace syncline {
 
-/// What Task::subject is.
+/// Kind of number that Task::subject is.
 enum class Subject : std::uint8_t { none, layer, bucket };
 
 struct PhaseWords {

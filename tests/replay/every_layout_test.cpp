@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -16,29 +17,12 @@ namespace {
 
 constexpr Star star{1e9, 5e-6};
 
-struct World {
-    Model model;
-    Cluster cluster;
-    double forward_s = 0, backward_s = 0;  ///< of a sample
-    std::vector<double> backward_of;       ///< by layer
-};
+TimedWorld world_of(std::mt19937& random, std::int64_t ranks, std::size_t layers, std::int64_t unit) {
+    return timed_world(random, star, ranks, layers, unit, 120);
+}
 
-/// Layers whose parameters are multiples of `unit`, with measured times of one sample.
-World world_of(std::mt19937& random, std::int64_t ranks, std::size_t layers, std::int64_t unit) {
-    World world;
-    world.model = plain_model(layers, 0, 120);
-    std::uniform_real_distribution<double> seconds(1e-4, 4e-3);
-    std::vector<double> forward_s, backward_s;
-    for (Layer& layer : world.model.layers) {
-        layer.parameters = unit * static_cast<std::int64_t>(random() % (1'000'000 / static_cast<unsigned>(unit)) + 1);
-        forward_s.push_back(seconds(random));
-        backward_s.push_back(seconds(random));
-        world.forward_s += forward_s.back();
-        world.backward_s += backward_s.back();
-    }
-    world.backward_of = backward_s;
-    world.cluster = timed_star(ranks, star.bandwidth_Bps, star.latency_s, world.model, forward_s, backward_s);
-    return world;
+double sum(const std::vector<double>& seconds) {
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
 Plan plan_of(std::int64_t ranks, std::int64_t micro_batches) {
@@ -57,12 +41,12 @@ double allreduce_s(double ranks, double bytes) {
     return 2 * star.ring_s(ranks, bytes);
 }
 
-double time_of(const World& world, const Plan& plan) {
+double time_of(const TimedWorld& world, const Plan& plan) {
     return simulate(lower(world.cluster, world.model, plan)).time.iteration_s;
 }
 
 /// Returns the bytes that a rank exchanges of each layer, in backward order, of which it has one row.
-std::vector<double> exchanged(const World& world, std::int64_t rows) {
+std::vector<double> exchanged(const TimedWorld& world, std::int64_t rows) {
     std::vector<double> bytes;
     for (const Layer& layer : world.model.layers)
         bytes.push_back(4 * static_cast<double>(layer.parameters) / static_cast<double>(rows));
@@ -83,7 +67,7 @@ Plan after_passes(const Split& split) {
     return plan;
 }
 
-World world_of(std::mt19937& random, const Split& split) {
+TimedWorld world_of(std::mt19937& random, const Split& split) {
     return world_of(random, split.rows * split.columns, 5, 4 * split.rows * split.columns);
 }
 
@@ -94,14 +78,15 @@ TEST_CASE("every layout: with micro-batches a cycle delays the gradients of the 
     for (const std::int64_t ranks : {2, 4})
         for (const std::int64_t micro_batches : {1, 2, 3, 5})
             for (const double cycle_s : {0.4e-3, 3e-3}) {
-                const World world = world_of(random, ranks, 4, 4 * ranks);
+                const TimedWorld world = world_of(random, ranks, 4, 4 * ranks);
                 Plan plan = plan_of(ranks, micro_batches);
                 plan.fusion.cycle_s = cycle_s;
                 double ready_s =
-                    static_cast<double>(micro_batches - 1) * (world.forward_s + world.backward_s) + world.forward_s;
+                    static_cast<double>(micro_batches - 1) * (sum(world.forward_s) + sum(world.backward_s)) +
+                    sum(world.forward_s);
                 double end_s = 0;
                 for (std::size_t layer = world.model.layers.size(); layer-- > 0;) {
-                    ready_s += world.backward_of[layer];
+                    ready_s += world.backward_s[layer];
                     end_s = std::max(end_s, next_tick(ready_s, cycle_s)) +
                             allreduce_s(static_cast<double>(ranks),
                                         4 * static_cast<double>(world.model.layers[layer].parameters));
@@ -116,7 +101,7 @@ TEST_CASE("every layout: with micro-batches a cycle delays the gradients of the 
 TEST_CASE("every layout: the first of each group of replicas answers the requests of its group", "[memory]") {
     std::mt19937 random(2);
     for (const Split& split : splits) {
-        const World world = world_of(random, split);
+        const TimedWorld world = world_of(random, split);
         Plan plan = after_passes(split);
         const double before_s = time_of(world, plan);
         plan.fusion.negotiation = Negotiation::on_ready;
@@ -131,7 +116,7 @@ TEST_CASE("every layout: the first of each group of replicas answers the request
 TEST_CASE("every layout: gossip exchanges the weights of a row among its replicas", "[memory]") {
     std::mt19937 random(3);
     for (const Split& split : splits) {
-        const World world = world_of(random, split);
+        const TimedWorld world = world_of(random, split);
         Plan plan = after_passes(split);
         const auto columns = static_cast<double>(split.columns);
         double time_s = time_of(world, plan);
@@ -150,7 +135,7 @@ TEST_CASE("every layout: priorities change the order of buckets within each grou
     std::mt19937 random(4);
     for (const std::int64_t stages : {1, 2})
         for (const Split& split : splits) {
-            World world = world_of(random, stages * split.rows * split.columns, 6, 4 * split.rows * split.columns);
+            TimedWorld world = world_of(random, stages * split.rows * split.columns, 6, 4 * split.rows * split.columns);
             Plan plan = after_passes(split);
             plan.ranks *= stages;
             plan.parallelism.pipeline.stages = stages;
@@ -168,7 +153,7 @@ TEST_CASE("every layout: a rank encodes and decodes the gradients of its row", "
     std::mt19937 random(5);
     for (const Split& split : splits) {
         if (split.micro_batches > 1) continue;
-        World world = world_of(random, split);
+        TimedWorld world = world_of(random, split);
         world.cluster.device.memory_Bps = 1e9;
         Plan plan = after_passes(split);
         const auto columns = static_cast<double>(split.columns);
@@ -177,7 +162,7 @@ TEST_CASE("every layout: a rank encodes and decodes the gradients of its row", "
         for (const double bytes : exchanged(world, split.rows)) {
             arrived_s -= allreduce_s(columns, bytes);
             encoding_s += 1.5 * bytes / 1e9;
-            // Of each of the ranks, 2(n-1)/n of a buffer of half the size.
+            // Each rank sends 2(n-1)/n of a buffer of half the size.
             sent -= static_cast<double>(plan.ranks) * (columns - 1) / columns * bytes;
         }
         double decoded_s = arrived_s;
@@ -199,7 +184,7 @@ TEST_CASE("every layout: across iterations only a layer's own exchange delays it
     std::mt19937 random(6);
     for (const std::int64_t stages : {1, 3})
         for (const std::int64_t micro_batches : {1, 3}) {
-            World world = world_of(random, 2 * stages, 6, 8);
+            TimedWorld world = world_of(random, 2 * stages, 6, 8);
             // The first layer's passes hide a part of the second one's exchange, of 8 ms.
             world.model.layers[0].parameters = 0;
             world.model.layers[1].parameters = 2'000'000;

@@ -22,10 +22,7 @@ constexpr std::int64_t weight_element_bytes = 4, gradient_element_bytes = 2;
 
 const std::vector<Sharding> shardings{Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters};
 
-struct World {
-    Model model;
-    Cluster cluster;
-
+struct World : TimedWorld {
     double parameters() const {
         std::int64_t sum = 0;
         for (const Layer& layer : model.layers) sum += layer.parameters;
@@ -35,16 +32,7 @@ struct World {
 
 /// The parameters of a layer are a multiple of `unit`. `scale` is that of the times of its passes.
 World world_of(std::mt19937& random, std::int64_t ranks, std::size_t layers, std::int64_t unit, double scale = 1) {
-    World world;
-    world.model = plain_model(layers, 0, 100);
-    std::uniform_real_distribution<double> seconds(1e-4, 4e-3);
-    std::vector<double> forward_s, backward_s;
-    for (Layer& layer : world.model.layers) {
-        layer.parameters = unit * static_cast<std::int64_t>(random() % (1'000'000 / static_cast<unsigned>(unit)) + 1);
-        forward_s.push_back(scale * seconds(random));
-        backward_s.push_back(scale * seconds(random));
-    }
-    world.cluster = timed_star(ranks, star.bandwidth_Bps, star.latency_s, world.model, forward_s, backward_s);
+    World world{timed_world(random, star, ranks, layers, unit, 100, scale)};
     world.cluster.device.reduction_Bps = 2e10;
     return world;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <random>
 #include <vector>
 
 #include "sim/plan/plan.hpp"
@@ -42,5 +43,28 @@ struct Star {
     /// Returns the time of an allgather or a reduce-scatter by a ring, of `bytes` in all.
     double ring_s(double ranks, double bytes) const { return (ranks - 1) * message_s(bytes / ranks); }
 };
+
+/// A model whose layers take times of their own for one sample, on the ranks of a star.
+struct TimedWorld {
+    Model model;
+    Cluster cluster;
+    std::vector<double> forward_s, backward_s;  ///< by layer
+};
+
+/// The parameters of a layer are a multiple of `unit`. `scale` is that of the times of its passes.
+inline TimedWorld timed_world(std::mt19937& random, const Star& star, std::int64_t ranks, std::size_t layers,
+                              std::int64_t unit, std::int64_t elements, double scale = 1) {
+    TimedWorld world;
+    world.model = plain_model(layers, 0, elements);
+    std::uniform_real_distribution<double> seconds(1e-4, 4e-3);
+    for (Layer& layer : world.model.layers) {
+        layer.parameters = unit * static_cast<std::int64_t>(random() % (1'000'000 / static_cast<unsigned>(unit)) + 1);
+        world.forward_s.push_back(scale * seconds(random));
+        world.backward_s.push_back(scale * seconds(random));
+    }
+    world.cluster =
+        timed_star(ranks, star.bandwidth_Bps, star.latency_s, world.model, world.forward_s, world.backward_s);
+    return world;
+}
 
 }  // namespace syncline
