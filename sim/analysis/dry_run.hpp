@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/estimate.hpp"
-#include "sim/lowering/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "sim/plan/collective_plan.hpp"
 
 /// Dry run: lists what would be exchanged, how and why, without simulating.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/analysis/fidelity.hpp"
+#include "sim/analysis/fidelity_choice.hpp"
 #include "sim/iteration/work.hpp"
 #include "sim/plan/collective_plan.hpp"
 

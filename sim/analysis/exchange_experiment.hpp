@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/cost.hpp"
-#include "sim/analysis/measured.hpp"
+#include "sim/analysis/observed.hpp"
 #include "sim/lowering/chooser.hpp"
 #include "sim/plan/collective_plan.hpp"
 

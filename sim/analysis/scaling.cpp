@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/units.hpp"
-#include "sim/lowering/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
 
 namespace syncline {
 

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "sim/lowering/segments.hpp"
+#include "sim/lowering/recomputed_spans.hpp"
 #include "sim/workload/kernels.hpp"
-#include "sim/workload/tokens.hpp"
+#include "sim/workload/sample_tokens.hpp"
 
 namespace syncline {
 

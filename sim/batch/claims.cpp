@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::batch {
 

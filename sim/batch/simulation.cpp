@@ -6,10 +6,10 @@
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/config/resolved.hpp"
-#include "sim/output/fields.hpp"
-#include "sim/output/memory.hpp"
+#include "sim/output/memory_text.hpp"
+#include "sim/output/result_fields.hpp"
 #include "sim/process/isolated.hpp"
-#include "sim/process/memory.hpp"
+#include "sim/process/memory_limit.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/replay/replay.hpp"
 

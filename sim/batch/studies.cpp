@@ -11,8 +11,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/check/check.hpp"
 #include "sim/document/presets.hpp"
-#include "sim/output/files.hpp"
 #include "sim/output/reasons.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/query/table.hpp"
 
 namespace syncline::batch {

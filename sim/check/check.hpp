@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 
 /// All kinds of file together: checking any of them, and the schema of each.
 namespace syncline::config {

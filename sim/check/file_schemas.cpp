@@ -4,10 +4,10 @@
 
 #include "sim/check/check.hpp"
 #include "sim/config/alternatives.hpp"
-#include "sim/config/framework.hpp"
+#include "sim/config/framework_keys.hpp"
 #include "sim/config/measured_keys.hpp"
+#include "sim/document/json_schema.hpp"
 #include "sim/document/key_path.hpp"
-#include "sim/document/schema.hpp"
 #include "sim/document/shared_schema.hpp"
 #include "sim/study/study_file.hpp"
 

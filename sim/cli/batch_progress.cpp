@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sim/cli/terminal.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
 

@@ -3,9 +3,9 @@
 #include <map>
 #include <memory>
 
+#include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/cli/words.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
 

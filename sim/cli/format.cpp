@@ -1,13 +1,13 @@
 #include <map>
 
 #include "sim/cli/table_options.hpp"
+#include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/cli/words.hpp"
 #include "sim/explore/exploration.hpp"
-#include "sim/output/explain.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/explanation_output.hpp"
 #include "sim/output/writers.hpp"
-#include "sim/validation/show.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/validation/validation_text.hpp"
 
 namespace syncline::cli {
 

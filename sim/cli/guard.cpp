@@ -4,7 +4,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/version.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline::cli {

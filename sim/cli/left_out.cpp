@@ -1,7 +1,7 @@
 #include "sim/cli/left_out.hpp"
 
-#include "sim/output/files.hpp"
 #include "sim/output/reasons.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
 

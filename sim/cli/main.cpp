@@ -12,9 +12,9 @@
 #include "sim/base/interrupt.hpp"
 #include "sim/base/version.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/cli/words.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "sim/cli/guard.hpp"
 #include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/validation/validation.hpp"
 

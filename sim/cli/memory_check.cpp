@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/output/files.hpp"
-#include "sim/output/memory.hpp"
+#include "sim/output/memory_text.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 
 namespace syncline::cli {
 

@@ -6,10 +6,10 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/planning/search.hpp"
-#include "sim/planning/show.hpp"
-#include "sim/process/memory.hpp"
+#include "sim/planning/search_text.hpp"
+#include "sim/process/memory_limit.hpp"
 
 namespace syncline::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 
 namespace syncline::cli {
 

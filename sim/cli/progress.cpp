@@ -18,7 +18,7 @@
 
 #include "sim/cli/terminal.hpp"
 #include "sim/output/columns.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/cli/progress.hpp"
-#include "sim/output/files.hpp"
-#include "sim/validation/simulator.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/validation/simulations.hpp"
 
 namespace syncline::cli {
 

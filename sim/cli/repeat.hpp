@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 
 namespace syncline::cli {
 

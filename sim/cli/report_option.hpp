@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/report/report.hpp"
 
 namespace syncline::cli {

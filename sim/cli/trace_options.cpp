@@ -10,7 +10,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/units.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/trace/chrome_trace.hpp"
 #include "sim/trace/paje_trace.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 
 /// The verbs of the command line. Each function adds a verb and its options to the program; parsing the verb stores
 /// what it does in `action`.

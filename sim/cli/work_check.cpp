@@ -4,8 +4,8 @@
 
 #include "sim/analysis/estimate.hpp"
 #include "sim/base/diagnostics.hpp"
-#include "sim/output/files.hpp"
-#include "sim/process/memory.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/process/memory_limit.hpp"
 
 namespace syncline::cli {
 

@@ -1,7 +1,7 @@
 #include <bit>
 
 #include "sim/collective/factories.hpp"
-#include "sim/collective/tree.hpp"
+#include "sim/collective/tree_steps.hpp"
 
 /// Binomial tree: a rank's parent has the same number without its lowest set bit.
 ///

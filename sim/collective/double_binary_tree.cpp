@@ -5,7 +5,7 @@
 
 #include "sim/collective/factories.hpp"
 #include "sim/collective/segments.hpp"
-#include "sim/collective/tree.hpp"
+#include "sim/collective/tree_steps.hpp"
 
 /// Double binary tree: each of two trees carries half of the buffer, and a rank is an inner vertex in at most one of
 /// them.
@@ -19,8 +19,8 @@
 /// length.
 ///
 /// Time, if α blocks, with c = S/(2m) and the latest first step A ≤ 2⌈lg N⌉: A + 2(m-1) steps of α + c·β each, with c·γ
-/// for a reduction (see tree.hpp; with three ranks c·γ less, because the rank that sends in the second step sends again
-/// in the third, while another rank adds what was sent in the second). An all-reduce is a reduction and then a
+/// for a reduction (see tree_steps.hpp; with three ranks c·γ less, because the rank that sends in the second step sends
+/// again in the third, while another rank adds what was sent in the second). An all-reduce is a reduction and then a
 /// broadcast. There is no closed form for buffers that 2m does not divide. (N-1)·S bytes each way. If α travels there
 /// is none for N > 1, but this time is an upper bound: a rank works on both trees in turn, so each tree waits for the
 /// other's latency.

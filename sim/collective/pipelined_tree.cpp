@@ -4,7 +4,7 @@
 #include "sim/collective/factories.hpp"
 #include "sim/collective/overlay.hpp"
 #include "sim/collective/segments.hpp"
-#include "sim/collective/tree.hpp"
+#include "sim/collective/tree_steps.hpp"
 
 /// Pipelined tree: all segments are sent over a spanning tree, and each rank serves its children in turn.
 ///
@@ -16,9 +16,9 @@
 /// parameter server on the workers' own network.
 ///
 /// Time with the largest A of a(v), the maximum number k of children of a rank, and equal segments of c bytes, if α
-/// blocks: A + k(m-1) steps of α + c·β each, with c·γ for a reduction (see tree.hpp). This number of steps is always
-/// enough. No fewer are possible if there is one segment only, or if a rank w with k children is on the path to a last
-/// one: its k·m messages leave one after the other, and the last starts at least a(w) + k(m-1) steps from the
+/// blocks: A + k(m-1) steps of α + c·β each, with c·γ for a reduction (see tree_steps.hpp). This number of steps is
+/// always enough. No fewer are possible if there is one segment only, or if a rank w with k children is on the path to
+/// a last one: its k·m messages leave one after the other, and the last starts at least a(w) + k(m-1) steps from the
 /// beginning. In the default tree, whose ranks are numbered level by level, that rank is the root, so there is a closed
 /// form for any N and arity. Over one level the time is k(m·α + S·β) even if segments differ by a byte. There is no
 /// closed form for other unequal segments, and for trees without such a rank.

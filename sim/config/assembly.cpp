@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/override.hpp"
 #include "sim/topology/formats.hpp"

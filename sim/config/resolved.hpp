@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 
 /// A resolved scenario: one variant, with the content of every file in place of its name and all overrides applied. Two
 /// are equal byte by byte exactly if their content is the same: keys are sorted, and a value stays as written. Name,

@@ -6,7 +6,7 @@
 #include "sim/base/did_you_mean.hpp"
 #include "sim/config/assembly.hpp"
 #include "sim/config/expect.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/config/open_keys.hpp"
 #include "sim/config/resolved.hpp"
 #include "sim/config/scenario_file.hpp"

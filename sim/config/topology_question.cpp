@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "sim/config/assembly.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/document/override.hpp"
 #include "sim/document/reader.hpp"
 

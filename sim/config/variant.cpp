@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/base/did_you_mean.hpp"
-#include "sim/config/exchange.hpp"
+#include "sim/config/exchange_keys.hpp"
 #include "sim/config/expect.hpp"
 #include "sim/plan/collective_plan.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sim/config/assembly.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 
 namespace syncline::config {
 

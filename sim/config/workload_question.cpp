@@ -1,6 +1,6 @@
 #include "sim/config/assembly.hpp"
-#include "sim/config/exchange.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/exchange_keys.hpp"
+#include "sim/config/file_kinds.hpp"
 
 namespace syncline::config {
 

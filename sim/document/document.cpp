@@ -8,7 +8,7 @@
 #include "sim/base/utf8.hpp"
 #include "sim/document/former_names.hpp"
 #include "sim/document/presets.hpp"
-#include "sim/document/text.hpp"
+#include "sim/document/read_text.hpp"
 #include "sim/document/yaml.hpp"
 
 namespace syncline::config {

@@ -13,12 +13,12 @@
 
 /// The field table: each key of our files is declared once, with its name, type, range and meaning, in one function
 /// that visits the fields of a struct. The reader fills the struct from a document and reports all errors (reader.hpp);
-/// the JSON Schema is generated (schema.hpp). A default is the value that the member holds before it is visited.
+/// the JSON Schema is generated (json_schema.hpp). A default is the value that the member holds before it is visited.
 namespace syncline::config {
 
 struct Key {
     const char* name;
-    const char* doc;  ///< description; schema.cpp adds whether it is required, and its default
+    const char* doc;  ///< description; json_schema.cpp adds whether it is required, and its default
     bool required = false;
     bool file = false;             ///< the name of a file may replace a section (the reader sees the file's content)
     const char* unless = nullptr;  ///< required only if this other key is not given

@@ -10,8 +10,8 @@
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/utf8.hpp"
+#include "sim/document/read_text.hpp"
 #include "sim/document/size_range.hpp"
-#include "sim/document/text.hpp"
 #include "sim/document/whole_number.hpp"
 
 namespace syncline::config {

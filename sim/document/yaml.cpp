@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/document/read_text.hpp"
 #include "sim/document/surrogates.hpp"
-#include "sim/document/text.hpp"
 
 namespace syncline::config {
 

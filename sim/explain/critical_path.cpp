@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "sim/taskgraph/words.hpp"
+#include "sim/taskgraph/phase_words.hpp"
 
 namespace syncline {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
-#include "sim/explain/names.hpp"
 #include "sim/explain/recorded.hpp"
+#include "sim/explain/task_names.hpp"
 
 /// The critical path of the window, followed backwards from the last update. A computing task began when the last of
 /// its dependencies ended; a message began to flow when the later of sender and receiver was ready, and the path

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/explain/critical_path.hpp"
-#include "sim/explain/kernel_parts.hpp"
+#include "sim/explain/device_parts.hpp"
 #include "sim/explain/link_parts.hpp"
 #include "sim/explain/rank_parts.hpp"
 #include "sim/explain/theory_beside.hpp"

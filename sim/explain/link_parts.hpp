@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
-#include "sim/explain/names.hpp"
 #include "sim/explain/recorded.hpp"
+#include "sim/explain/task_names.hpp"
 
 /// Users of links over time, and the cost of sharing links. Alone on its route, a message of b bytes flows for b /
 /// min(bandwidth of the narrowest link, limit of its connection at that size); additional time is lost to sharing and

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
-#include "sim/explain/names.hpp"
 #include "sim/explain/recorded.hpp"
+#include "sim/explain/task_names.hpp"
 
 /// Time breakdown of ranks in the window, by rank, layer and exchange. Each instant counts for the first of these
 /// activities: computation; communication (a message to or from the rank flows or is in its latency, or the rank pays

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "sim/base/did_you_mean.hpp"
-#include "sim/lowering/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "sim/workload/compute_model.hpp"
 
 namespace syncline {

@@ -5,10 +5,10 @@
 #include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
 #include "sim/explore/exploration.hpp"
+#include "sim/output/cells.hpp"
 #include "sim/output/field_cells.hpp"
 #include "sim/output/json_text.hpp"
-#include "sim/output/text.hpp"
-#include "sim/query/show.hpp"
+#include "sim/query/row_text.hpp"
 #include "sim/store/json_value.hpp"
 
 namespace syncline::batch {

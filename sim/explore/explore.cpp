@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "sim/batch/listing.hpp"
+#include "sim/explore/halving_search.hpp"
 #include "sim/explore/pareto.hpp"
 #include "sim/explore/rating.hpp"
-#include "sim/explore/search.hpp"
 #include "sim/output/reasons.hpp"
 
 namespace syncline::batch {

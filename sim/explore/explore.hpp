@@ -7,7 +7,7 @@
 #include "sim/explore/exploration.hpp"
 #include "sim/explore/measurement.hpp"
 
-/// Finds the best plans of a study: all are simulated if the budget allows, else a search chooses (search.hpp).
+/// Finds the best plans of a study: all are simulated if the budget allows, else a search chooses (halving_search.hpp).
 /// Repetitions of a point are one plan: its figures are their means, and each must satisfy the constraints.
 namespace syncline::batch {
 

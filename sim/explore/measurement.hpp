@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/batch/batch.hpp"
-#include "sim/explore/figures.hpp"
+#include "sim/explore/plan_figures.hpp"
 
 /// Simulates plans that have no results in a store yet, and rates them by an objective.
 namespace syncline::batch {

@@ -10,7 +10,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/regular_file.hpp"
-#include "sim/document/text.hpp"
+#include "sim/document/read_text.hpp"
 
 namespace syncline::lesson {
 

@@ -9,7 +9,7 @@
 #include "sim/lowering/accumulation.hpp"
 #include "sim/lowering/chunked_products.hpp"
 #include "sim/lowering/context.hpp"
-#include "sim/lowering/experts.hpp"
+#include "sim/lowering/expert_parallelism.hpp"
 #include "sim/lowering/layer_exchanges.hpp"
 #include "sim/lowering/pipeline.hpp"
 #include "sim/lowering/sharding.hpp"

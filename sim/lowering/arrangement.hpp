@@ -10,7 +10,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/lowering/compressed.hpp"
 #include "sim/lowering/grouping.hpp"
-#include "sim/lowering/segments.hpp"
+#include "sim/lowering/recomputed_spans.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -84,7 +84,7 @@ struct LayerExchanges {
     }
 };
 
-/// The experts of a layer that are divided among ranks: see experts.hpp.
+/// The experts of a layer that are divided among ranks: see expert_parallelism.hpp.
 struct PlacedExperts {
     Grouping group;                  ///< the ranks that divide them
     std::uint32_t rows = 1;          ///< expert rows: neighbours that divide each of them

@@ -14,7 +14,7 @@
 /// plan's ranges are assumed. Nothing here knows where a plan is written.
 ///
 /// A cluster of as many nodes as needed has 0 nodes: see give_nodes(). Whether a training fits into the devices' memory
-/// is another question: see memory.hpp.
+/// is another question: see device_memory.hpp.
 namespace syncline {
 
 /// One way to factorise the ranks of a stage.

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sim/collective/halo.hpp"
-#include "sim/lowering/segments.hpp"
+#include "sim/lowering/recomputed_spans.hpp"
 
 namespace syncline {
 

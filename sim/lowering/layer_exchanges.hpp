@@ -30,7 +30,7 @@ public:
 
 private:
     /// Returns true if rows, which have different positions, gather those of the layer's inputs. Experts that are not
-    /// shared get theirs otherwise (experts.hpp).
+    /// shared get theirs otherwise (expert_parallelism.hpp).
     bool gathers_positions(std::uint32_t layer) const;
     /// Returns true if the layer's inputs, once gathered, are there in its backward pass: see Saved.
     bool keeps_gathered(const Layer& layer) const;

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "sim/lowering/compressed.hpp"
+#include "sim/lowering/recomputed_spans.hpp"
 #include "sim/lowering/rule_table.hpp"
-#include "sim/lowering/segments.hpp"
 #include "sim/lowering/switches.hpp"
-#include "sim/workload/tokens.hpp"
+#include "sim/workload/sample_tokens.hpp"
 
 namespace syncline {
 

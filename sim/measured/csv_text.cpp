@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/config/scenario_file.hpp"
-#include "sim/document/text.hpp"
+#include "sim/document/read_text.hpp"
 
 namespace syncline::config {
 

@@ -18,7 +18,7 @@
 #include "sim/measured/measured_same.hpp"
 #include "sim/measured/measured_texts.hpp"
 #include "sim/output/field_units.hpp"
-#include "sim/study/axis.hpp"
+#include "sim/study/study_axis.hpp"
 
 namespace syncline::config {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/resolved.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sim/base/units.hpp"
-#include "sim/output/text.hpp"
+#include "sim/output/cells.hpp"
 
 namespace syncline::text {
 

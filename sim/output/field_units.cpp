@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/output/fields.hpp"
+#include "sim/output/result_fields.hpp"
 
 namespace syncline {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// Units of results' fields, from the tables in fields.hpp.
+/// Units of results' fields, from the tables in result_fields.hpp.
 namespace syncline {
 
 enum class Unit {

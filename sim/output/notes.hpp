@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/output/text.hpp"
+#include "sim/output/cells.hpp"
 
 /// Notes on results: what a reader must know to trust the numbers.
 namespace syncline::text {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "sim/workload/tokens.hpp"
+#include "sim/workload/sample_tokens.hpp"
 
 namespace syncline {
 

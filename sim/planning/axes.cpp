@@ -6,7 +6,7 @@
 #include <numeric>
 #include <variant>
 
-#include "sim/lowering/segments.hpp"
+#include "sim/lowering/recomputed_spans.hpp"
 #include "sim/plan/inherited.hpp"
 
 namespace syncline::planning {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/lowered.hpp"
-#include "sim/lowering/memory.hpp"
 #include "sim/lowering/open_plan.hpp"
 #include "sim/output/reasons.hpp"
 #include "sim/planning/axes.hpp"

@@ -6,7 +6,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/lowering/offload.hpp"
-#include "sim/output/memory.hpp"
+#include "sim/output/memory_text.hpp"
 
 namespace syncline::planning {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/lowering/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/open_plan.hpp"
 #include "sim/output/reasons.hpp"
 #include "sim/planning/candidates.hpp"

@@ -14,7 +14,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/did_you_mean.hpp"
-#include "sim/base/xml.hpp"
+#include "sim/base/xml_reader.hpp"
 
 namespace syncline {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/xml.hpp"
+#include "sim/base/xml_reader.hpp"
 
 /// The size of a platform in SimGrid's format, before SimGrid builds it: a few words can describe any number of hosts,
 /// links, or pairs of hosts in a table of routes.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/xml.hpp"
+#include "sim/base/xml_reader.hpp"
 
 /// Traces of platforms in SimGrid's format: values of links and hosts that change with simulated time
 /// (https://simgrid.org/doc/latest/XML_reference.html, "Reacting to changes"). Our own reader, because SimGrid's reader

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "sim/plot/names.hpp"
+#include "sim/plot/curve_names.hpp"
 
 namespace syncline::batch {
 

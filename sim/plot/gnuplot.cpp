@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/plot/plot.hpp"
 
 namespace syncline::batch {

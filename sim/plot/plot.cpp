@@ -6,8 +6,8 @@
 #include <array>
 
 #include "sim/base/utf8.hpp"
-#include "sim/plot/axis.hpp"
 #include "sim/plot/curves.hpp"
+#include "sim/plot/plot_axis.hpp"
 
 namespace syncline::batch {
 

@@ -1,8 +1,8 @@
 #include "sim/query/derived.hpp"
 
-#include "sim/output/files.hpp"
 #include "sim/output/json_text.hpp"
-#include "sim/query/show.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/query/row_text.hpp"
 #include "sim/query/table.hpp"
 #include "sim/store/json_value.hpp"
 

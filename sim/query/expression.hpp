@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/query/tokens.hpp"
+#include "sim/query/sql_tokens.hpp"
 
 /// Names and quantities in SQL expressions that users write. SQLite reads the rest: see Database::check().
 namespace syncline::batch {

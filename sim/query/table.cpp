@@ -9,7 +9,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/document/key_path.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/query/query.hpp"
 #include "sim/store/scalars.hpp"
 #include "sim/store/store.hpp"

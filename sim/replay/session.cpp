@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sim/replay/rounding.hpp"
+#include "sim/taskgraph/phase_words.hpp"
 #include "sim/taskgraph/ticks.hpp"
-#include "sim/taskgraph/words.hpp"
 
 namespace syncline {
 

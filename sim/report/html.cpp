@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "sim/report/assets.hpp"
-#include "sim/topology/xml.hpp"
+#include "sim/topology/xml_text.hpp"
 
 namespace syncline {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "sim/analysis/measured.hpp"
+#include "sim/analysis/observed.hpp"
 #include "sim/report/parts.hpp"
 #include "sim/topology/formats.hpp"
 

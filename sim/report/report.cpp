@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "sim/base/version.hpp"
-#include "sim/output/fidelity.hpp"
-#include "sim/output/fields.hpp"
+#include "sim/output/fidelity_text.hpp"
 #include "sim/output/notes.hpp"
+#include "sim/output/result_fields.hpp"
 #include "sim/report/html.hpp"
 #include "sim/report/parts.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/regular_file.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::batch {
 

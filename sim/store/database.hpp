@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "sim/base/interrupt.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/store/store.hpp"
 
 /// Merging of several stores. The result does not depend on their order.

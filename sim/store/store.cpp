@@ -13,7 +13,7 @@
 #include <stdexcept>
 
 #include "sim/base/version.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/store/hash.hpp"
 
 namespace syncline::batch {

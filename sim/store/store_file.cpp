@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/base/version.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/store/store.hpp"
 
 /// The store as a file: its schema, and the check that it is an undamaged store of ours.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/config/resolved.hpp"
 
 /// A study: one base scenario and the axes along which it varies, as one YAML file; scenarios/studies/README.md shows

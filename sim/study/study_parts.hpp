@@ -8,7 +8,7 @@
 #include "sim/config/open_keys.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/override.hpp"
-#include "sim/study/axis.hpp"
+#include "sim/study/study_axis.hpp"
 #include "sim/study/study_file.hpp"
 
 namespace syncline::config {

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "sim/base/utf8.hpp"
-#include "sim/topology/xml.hpp"
+#include "sim/topology/xml_text.hpp"
 
 namespace syncline {
 

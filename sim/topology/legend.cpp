@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/topology/xml.hpp"
+#include "sim/topology/xml_text.hpp"
 
 namespace syncline {
 

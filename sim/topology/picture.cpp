@@ -15,7 +15,7 @@
 #include "sim/topology/layout.hpp"
 #include "sim/topology/legend.hpp"
 #include "sim/topology/sketch.hpp"
-#include "sim/topology/xml.hpp"
+#include "sim/topology/xml_text.hpp"
 
 namespace syncline {
 

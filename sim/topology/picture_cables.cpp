@@ -5,7 +5,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/topology/sketch.hpp"
-#include "sim/topology/xml.hpp"
+#include "sim/topology/xml_text.hpp"
 
 namespace syncline {
 

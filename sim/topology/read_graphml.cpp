@@ -3,7 +3,7 @@
 #include <map>
 #include <string_view>
 
-#include "sim/base/xml.hpp"
+#include "sim/base/xml_reader.hpp"
 #include "sim/topology/graph_file.hpp"
 
 namespace syncline {

@@ -8,7 +8,7 @@
 
 /// Topologies by name and parameters. As a fabric a shape's hosts are network ports, and trees have switches at their
 /// inner vertices; as an overlay it consists of ranks only. Shapes are described at the top of their files:
-/// patterns.cpp (star, ring, full-mesh, exponential, hypercube), tree.cpp, torus.cpp, hierarchical.cpp, fat_tree.cpp,
+/// patterns.cpp (star, ring, full-mesh, exponential, hypercube), tree.cpp, torus.cpp, hierarchy.cpp, fat_tree.cpp,
 /// dragonfly.cpp, rails.cpp, user_graph.cpp.
 ///
 /// Cables have levels, for their bandwidth and latency. Without switches all are of level 0, except that a torus has a

@@ -6,7 +6,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/topology/formats.hpp"
-#include "sim/topology/xml.hpp"
+#include "sim/topology/xml_text.hpp"
 
 namespace syncline {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "sim/trace/words.hpp"
+#include "sim/trace/timeline_words.hpp"
 
 namespace syncline {
 

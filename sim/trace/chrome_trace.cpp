@@ -10,7 +10,7 @@
 #include "sim/output/json_text.hpp"
 #include "sim/trace/drawing.hpp"
 #include "sim/trace/link_use.hpp"
-#include "sim/trace/words.hpp"
+#include "sim/trace/timeline_words.hpp"
 
 namespace syncline {
 

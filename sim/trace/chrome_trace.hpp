@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/trace/limits.hpp"
 
 /// Timelines in the Trace Event Format (JSON; N. Duca and D. Sinclair, "Trace Event Format"), which Perfetto and

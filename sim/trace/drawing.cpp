@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "sim/base/units.hpp"
-#include "sim/trace/words.hpp"
+#include "sim/trace/timeline_words.hpp"
 
 namespace syncline {
 

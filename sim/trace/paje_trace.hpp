@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/trace/limits.hpp"
 
 /// Timelines in the Paje format (B. de Oliveira Stein, J. Chassin de Kergommeaux and G. Mounié, "Pajé trace file

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/validation/figures.hpp"
+#include "sim/validation/accuracy.hpp"
 
 namespace syncline::validation {
 

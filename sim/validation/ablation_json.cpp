@@ -1,5 +1,5 @@
 #include "sim/validation/ablation.hpp"
-#include "sim/validation/json.hpp"
+#include "sim/validation/validation_json.hpp"
 
 namespace syncline::validation {
 

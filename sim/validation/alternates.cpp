@@ -7,8 +7,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/batch/simulation.hpp"
-#include "sim/lowering/memory.hpp"
-#include "sim/output/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
+#include "sim/output/memory_text.hpp"
 
 namespace syncline::validation {
 

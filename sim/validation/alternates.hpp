@@ -6,7 +6,7 @@
 
 #include "sim/measured/measured.hpp"
 #include "sim/validation/calibration.hpp"
-#include "sim/validation/simulator.hpp"
+#include "sim/validation/simulations.hpp"
 
 namespace syncline::validation {
 

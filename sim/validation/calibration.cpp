@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/output/check.hpp"
+#include "sim/output/expected_fields.hpp"
 
 namespace syncline::validation {
 

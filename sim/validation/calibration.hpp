@@ -9,7 +9,7 @@
 
 #include "sim/measured/measured.hpp"
 #include "sim/validation/least_squares.hpp"
-#include "sim/validation/simulator.hpp"
+#include "sim/validation/simulations.hpp"
 
 /// Estimates unknown parameters of a cluster from measurements on it. Parameters with the same rows are estimated
 /// together (least_squares.hpp), such groups one after the other, as written, each with the values of the previous

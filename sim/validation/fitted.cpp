@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "sim/output/text.hpp"
-#include "sim/validation/show.hpp"
+#include "sim/output/cells.hpp"
 #include "sim/validation/tables.hpp"
+#include "sim/validation/validation_text.hpp"
 
 // The results of `syncline calibrate`, and what they share with those of `validate`.
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/output/text.hpp"
+#include "sim/output/cells.hpp"
 #include "sim/validation/tables.hpp"
 
 // The tables of the parameters, with all calibration rows and without each of them.

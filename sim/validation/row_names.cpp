@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "sim/base/version.hpp"
+#include "sim/output/cells.hpp"
 #include "sim/output/json_text.hpp"
-#include "sim/output/text.hpp"
-#include "sim/validation/json.hpp"
-#include "sim/validation/show.hpp"
+#include "sim/validation/validation_json.hpp"
+#include "sim/validation/validation_text.hpp"
 
 // `validate --list`: the rows and their names.
 

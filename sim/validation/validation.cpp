@@ -8,8 +8,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/batch/simulation.hpp"
-#include "sim/lowering/memory.hpp"
-#include "sim/validation/figures.hpp"
+#include "sim/lowering/device_memory.hpp"
+#include "sim/validation/accuracy.hpp"
 
 namespace syncline::validation {
 

@@ -9,7 +9,7 @@
 #include "sim/measured/measured.hpp"
 #include "sim/validation/alternates.hpp"
 #include "sim/validation/calibration.hpp"
-#include "sim/validation/simulator.hpp"
+#include "sim/validation/simulations.hpp"
 
 /// Comparison of predictions with measurements. A row's error is predicted / measured - 1, its accuracy 1 - |error|,
 /// not below 0. Calibration rows are never counted. For the leave-one-out sensitivity one calibration row at a time is

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "sim/workload/kernel_parts.hpp"
+#include "sim/workload/pass_kernels.hpp"
 #include "sim/workload/real.hpp"
 
 namespace syncline {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/workload/kernel_parts.hpp"
+#include "sim/workload/pass_kernels.hpp"
 
 namespace syncline {
 

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "sim/workload/kernel_parts.hpp"
+#include "sim/workload/pass_kernels.hpp"
 
 namespace syncline {
 

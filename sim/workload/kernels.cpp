@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "sim/workload/autocast.hpp"
-#include "sim/workload/kernel_parts.hpp"
+#include "sim/workload/pass_kernels.hpp"
 
 namespace syncline {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "sim/workload/autocast.hpp"
-#include "sim/workload/kernel_parts.hpp"
+#include "sim/workload/pass_kernels.hpp"
 #include "sim/workload/transformer.hpp"
 
 namespace syncline {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "tests/unit/stores.hpp"
 
 namespace syncline::fuzz {

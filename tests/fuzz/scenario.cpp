@@ -1,6 +1,6 @@
 #include "sim/check/check.hpp"
-#include "sim/config/files.hpp"
-#include "sim/output/check.hpp"
+#include "sim/config/file_kinds.hpp"
+#include "sim/output/expected_fields.hpp"
 #include "tests/fuzz/reading.hpp"
 #include "tests/fuzz/targets.hpp"
 

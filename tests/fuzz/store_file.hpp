@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/query/derived.hpp"
-#include "sim/query/show.hpp"
+#include "sim/query/row_text.hpp"
 #include "sim/store/store.hpp"
 #include "tests/fuzz/query.hpp"
 

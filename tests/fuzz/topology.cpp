@@ -1,4 +1,4 @@
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/topology/formats.hpp"
 #include "tests/fuzz/reading.hpp"
 #include "tests/fuzz/targets.hpp"

@@ -1,5 +1,5 @@
 #include "sim/query/expression.hpp"
-#include "sim/query/show.hpp"
+#include "sim/query/row_text.hpp"
 #include "sim/query/table.hpp"
 #include "tests/fuzz/query.hpp"
 #include "tests/fuzz/targets.hpp"

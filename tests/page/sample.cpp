@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "tests/page/sample.hpp"
 
 /// page_sample FILE.html RANKS: writes the page of the sample.

@@ -9,10 +9,10 @@
 
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/iteration/iteration.hpp"
-#include "sim/lowering/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "tests/catch.hpp"
 
 // A plan is lowered once, and its graph built once, by everything that answers a question about it. The linker puts the

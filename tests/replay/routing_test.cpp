@@ -3,7 +3,7 @@
 #include <set>
 
 #include "sim/analysis/exchange_experiment.hpp"
-#include "sim/analysis/fidelity.hpp"
+#include "sim/analysis/fidelity_choice.hpp"
 #include "sim/analysis/theory.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"

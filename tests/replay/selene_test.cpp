@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
 #include "tests/catch.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
 #include "sim/platform/kernel_rates.hpp"

@@ -1,6 +1,6 @@
 // The timeline: the tasks of each process as bars, with zoom.
 
-/// In the order of the program's kinds of bars (timeline.cpp).
+/// In the order of the program's kinds of bars (timeline_bars.cpp).
 const bar_kinds = [
     "forward pass", "backward pass", "update", "copies", "gradients", "activations", "stage transfer", "weights",
     "waiting", "reduction", "tokens and contexts"

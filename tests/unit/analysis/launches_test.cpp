@@ -3,7 +3,7 @@
 
 #include "sim/analysis/host_bound.hpp"
 #include "sim/lowering/arrangement.hpp"
-#include "sim/lowering/segments.hpp"
+#include "sim/lowering/recomputed_spans.hpp"
 #include "sim/workload/compute_model.hpp"
 #include "sim/workload/kernels.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-#include "sim/base/xml.hpp"
+#include "sim/base/xml_reader.hpp"
 
 #include <string>
 #include <vector>

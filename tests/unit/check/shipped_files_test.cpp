@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "sim/check/check.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/document/document.hpp"
 #include "tests/catch.hpp"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "tests/catch.hpp"
 
 // The keys of context parallelism, and what they exclude.

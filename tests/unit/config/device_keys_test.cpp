@@ -4,7 +4,7 @@
 
 #include "sim/config/attention_rows.hpp"
 #include "sim/config/convolution_rows.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/config/grouped_rows.hpp"
 #include "sim/config/product_rows.hpp"
 #include "sim/document/document.hpp"

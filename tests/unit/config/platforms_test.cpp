@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
 #include "sim/platform/node_rings.hpp"

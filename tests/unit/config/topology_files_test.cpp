@@ -6,7 +6,7 @@
 
 #include "sim/check/check.hpp"
 #include "sim/config/assembly.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/document/shared_schema.hpp"
 #include "tests/catch.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/document/json_schema.hpp"
 #include "sim/document/reader.hpp"
-#include "sim/document/schema.hpp"
 #include "sim/document/shared_schema.hpp"
 #include "tests/catch.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/document/schema.hpp"
+#include "sim/document/json_schema.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

@@ -1,7 +1,7 @@
 #include "sim/lowering/compressed.hpp"
 
+#include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/lowered.hpp"
-#include "sim/lowering/memory.hpp"
 #include "tests/catch.hpp"
 
 // Compressed gradients: bytes and times counted by hand, and the factors that PowerSGD's authors publish.

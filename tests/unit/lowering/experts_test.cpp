@@ -9,10 +9,10 @@
 #include <numeric>
 
 #include "sim/collective/uneven_all_to_all.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/expert_loads.hpp"
 #include "sim/lowering/lowered.hpp"
-#include "sim/lowering/memory.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"

@@ -1,6 +1,6 @@
 #include <random>
 
-#include "sim/lowering/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/feasibility.hpp"
-#include "sim/lowering/memory.hpp"
 #include "sim/lowering/optimizer_step.hpp"
 #include "tests/catch.hpp"
 

@@ -1,5 +1,5 @@
+#include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/lowered.hpp"
-#include "sim/lowering/memory.hpp"
 #include "tests/catch.hpp"
 
 // Sizes of elements in mixed precision: memory and exchanged bytes, counted by hand. A Precision gives weights,

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/lowering/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"

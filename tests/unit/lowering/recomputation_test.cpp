@@ -1,9 +1,9 @@
-#include "sim/lowering/segments.hpp"
+#include "sim/lowering/recomputed_spans.hpp"
 
 #include <cmath>
 
+#include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/feasibility.hpp"
-#include "sim/lowering/memory.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/kept.hpp"
 #include "sim/workload/kernels.hpp"

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/lowering/memory.hpp"
+#include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/pipeline.hpp"
 #include "tests/catch.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/validation/calibration.hpp"
 #include "sim/validation/validation.hpp"
 #include "tests/catch.hpp"

@@ -2,9 +2,9 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "sim/output/cells.hpp"
 #include "sim/output/columns.hpp"
 #include "sim/output/field_cells.hpp"
-#include "sim/output/text.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "sim/collective/ring.hpp"
-#include "sim/config/files.hpp"
-#include "sim/output/fidelity.hpp"
+#include "sim/config/file_kinds.hpp"
+#include "sim/output/fidelity_text.hpp"
 #include "tests/catch.hpp"
 
 // The key `fidelity`: where it is allowed, what it decides, and how results report it.

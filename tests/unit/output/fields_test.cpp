@@ -1,4 +1,4 @@
-#include "sim/output/fields.hpp"
+#include "sim/output/result_fields.hpp"
 
 #include <fmt/format.h>
 

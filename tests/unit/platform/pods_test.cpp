@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "sim/config/assembly.hpp"
-#include "sim/config/files.hpp"
+#include "sim/config/file_kinds.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/topology/shape.hpp"
 #include "tests/catch.hpp"

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "sim/base/xml.hpp"
-#include "sim/output/files.hpp"
+#include "sim/base/xml_reader.hpp"
+#include "sim/output/written_files.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"
 

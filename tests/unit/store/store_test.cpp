@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/output/files.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/query/derived.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"

@@ -1,4 +1,4 @@
-#include "sim/validation/selection.hpp"
+#include "sim/validation/chosen_rows.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "sim/base/interrupt.hpp"
+#include "sim/cli/batch_options.hpp"
+#include "sim/cli/guard.hpp"
+#include "sim/cli/measured_files.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/table_options.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/document/presets.hpp"
+#include "sim/measured/measured.hpp"
+#include "sim/replay/native.hpp"
+#include "sim/validation/validation.hpp"
+#include "sim/validation/validation_text.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+using namespace validation;
+
+struct CalibrateArguments {
+    config::MeasuredFiles files;
+    std::size_t jobs = 1;
+    Format format = Format::table;
+    TableOptions tables;
+};
+
+void calibrate_verb(const CalibrateArguments& options) {
+    const config::MeasuredScenario scenario(options.files, inspect);
+    require_fields(scenario);
+    require_parameters(scenario);
+    Fitted fitted;
+    std::string best;
+    try {
+        ProgressLine line(scenario.name(), false, ProgressLine::Elsewhere::lines);
+        const HeldInterrupts held;
+        Simulator simulator(
+            options.jobs, [&](std::size_t simulations) { line.count(simulations); }, &held);
+        ValidationOptions how{.leave_one_out = false, .uncalibrated = false};
+        how.rows.better = [&](const std::vector<std::optional<double>>& values, double error) {
+            constexpr double percent = 100;
+            line.begin(fmt::format("{}, error {:.3g} %", scenario.name(), percent * error));
+            best = fmt::format("the best values so far, with an error of {:.3g} %, are", percent * error);
+            for (const std::string& one : assignments(scenario.measurements(), values)) best += " --set '" + one + "'";
+        };
+        fitted.validation = validation::validate(scenario, simulator, how);
+    } catch (const Stopped&) {
+        throw Interrupted(best.empty() ? "nothing has been estimated yet" : best);
+    }
+    write_result(fitted, options.format, "", "", options.tables);
+    require_whole(fitted.validation.failures());
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& program, Action& action) {
+    CLI::App* verb = add_verb(program, "calibrate", "syncline calibrate m4-tcp",
+                              "Estimate unknown cluster parameters, such as a bandwidth, from measurements");
+    const auto options = std::make_shared<CalibrateArguments>();
+    verb->add_option("SCENARIO", options->files.scenario,
+                     "Scenario file, or the name of one in scenarios/published/ or scenarios/ (m4-tcp)")
+        ->required();
+    verb->add_option(
+            "--measured", options->files.measured,
+            "Measurements in place of the scenario's key 'measured': a YAML file with the same structure, or a "
+            "CSV file whose header lists the keys, then the result's field")
+        ->option_text("FILE")
+        ->check([](const std::string& name) { return name.empty() ? "is empty" : ""; });
+    verb->add_option("--fit", options->files.fits,
+                     "Fit this key within a range to all calibration rows; replaces the parameters in files")
+        ->option_text("'KEY=LEAST..MOST UNIT' ...")
+        ->allow_extra_args(false);
+    verb->add_option("--set", options->files.assignments, "Set a key of every row; later values override earlier ones")
+        ->option_text("KEY.PATH=VALUE ...")
+        ->allow_extra_args(false);
+    add_jobs(*verb, options->jobs);
+    add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
+    verb->callback([options, &action] {
+        action = [options] {
+            options->files.scenario = config::find_argument(options->files.scenario, {"measured", "scenario"});
+            calibrate_verb(*options);
+        };
+    });
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/cli/left_out.hpp"
+#include "sim/cli/memory_check.hpp"
+#include "sim/cli/plan_search.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/report_option.hpp"
+#include "sim/cli/table_options.hpp"
+#include "sim/cli/trace_options.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/cli/work_check.hpp"
+#include "sim/config/file_kinds.hpp"
+#include "sim/document/presets.hpp"
+#include "sim/explain/explain.hpp"
+#include "sim/output/explanation_output.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/process/pool.hpp"
+#include "sim/replay/native.hpp"
+#include "sim/report/report.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct ExplainArguments {
+    std::string scenario;
+    std::vector<std::string> assignments, only, changes;
+    Format format = Format::table;
+    std::string directory, report;
+    TableOptions tables;
+    std::uint64_t seed = 1;
+    bool allow_oom = false, force = false, no_what_if = false;
+    TraceOptions trace;
+};
+
+config::Scenario load(const ExplainArguments& options) {
+    const auto read = [&](const Plans& plans) {
+        return shown_as("reading " + options.scenario, [&] {
+            return config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only,
+                                         plans);
+        });
+    };
+    config::Scenario scenario = with_plans(read, {default_jobs(), true, options.directory});
+    say_left_out(scenario.left_out);
+    if (scenario.variants.front().collective)
+        throw ConfigError({{{options.scenario, 1, 1, ""},
+                            "`explain` needs a training scenario, and this one has a single collective operation",
+                            "use `syncline run` or `syncline collective`: both show the closed form and the links"}});
+    return scenario;
+}
+
+std::vector<Change> changes_of(const ExplainArguments& options) {
+    if (options.no_what_if) return {};
+    if (options.changes.empty()) return every_change();
+    std::vector<Change> changes;
+    for (const std::string& text : options.changes) changes.push_back(parse_change(text));
+    return changes;
+}
+
+void explain_verb(const ExplainArguments& options) {
+    const config::Scenario scenario = load(options);
+    check_work(scenario, options.force);
+    std::vector<std::filesystem::path> traces;
+    if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
+    check_memory(scenario, options.allow_oom);
+    ExplainReport report{scenario.name, {}};
+    ReportData page{{scenario.name, {}}, {}, {}, ""};
+    for (const config::Variant& variant : scenario.variants) {
+        std::optional<ProgressLine> progress(std::in_place, variant.name);
+        ExplainOptions how;
+        how.watch = progress->watch();
+        how.changes = changes_of(options);
+        TimelineView view;
+        const bool draws = !traces.empty() || !options.report.empty();
+        const std::size_t number = report.explanations.size();
+        Explanation& explanation =
+            report.explanations.emplace_back(explain(variant.lowered(), how, draws ? &view : nullptr));
+        explanation.result.variant = variant.name;
+        explanation.result.choice_of = variant.choice_of;
+        progress.reset();
+        if (!traces.empty())
+            write_trace(view, options.trace, traces[number], fmt::format("{}: {}", scenario.name, variant.name),
+                        explanation.level_reason);
+        if (options.report.empty()) continue;
+        page.variants.push_back(
+            page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(scenario.variants.size())));
+        page.report.results.push_back(explanation.result);
+    }
+    write_result(report, options.format, options.directory, "explanation", options.tables);
+    if (!options.report.empty()) {
+        mark_best(page.report);
+        write_file(options.report, report_page(page));
+    }
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, Action& action) {
+    CLI::App* verb = add_verb(program, "explain", "syncline explain vgg-16-overlap --variant wait-free",
+                              "Explain the iteration time of each variant of a scenario");
+    verb->footer(
+        "Recording messages disables folding. Above 8 million messages only tasks are recorded, and messages may be "
+        "folded.");
+    const auto options = std::make_shared<ExplainArguments>();
+    verb->add_option("SCENARIO", options->scenario,
+                     "Scenario file, or the name of one in scenarios/ or scenarios/published/ (zhang-2021)")
+        ->required();
+    verb->add_option("--set", options->assignments, "Set a key of every variant; later values override earlier ones")
+        ->option_text("KEY.PATH=VALUE ...")
+        ->allow_extra_args(false);
+    add_variant(*verb, options->only);
+    CLI::Option* const what_if =
+        verb->add_option(
+                "--what-if", options->changes,
+                "Simulate again with one resource scaled: 'link:nic x2', 'latency x0.5'. Resources: device, memory, "
+                "link:nic, link:fabric, link:node, latency, transport, batch (default: each, twice as good)")
+            ->option_text("'RESOURCE xFACTOR' ...")
+            ->allow_extra_args(false)
+            ->check([](const std::string& text) -> std::string {
+                try {
+                    parse_change(text);
+                    return "";
+                } catch (const std::invalid_argument& error) {
+                    return error.what();
+                }
+            });
+    verb->add_flag("--no-what-if", options->no_what_if, "Skip the what-if simulations")->excludes(what_if);
+    add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
+    add_report(*verb, options->report, "Also write the explanation as a single HTML page with charts");
+    add_out(*verb, options->directory, "Also write explanation.json, explanation.csv and explanation.txt to DIR");
+    verb->add_flag("--allow-oom", options->allow_oom,
+                   "Also simulate variants that do not fit into the devices' memory");
+    add_force(*verb, options->force);
+    add_seed(*verb, options->seed);
+    add_trace_options(*verb, options->trace);
+    verb->callback([options, &action] {
+        action = [options] {
+            options->scenario = config::find_argument(options->scenario, {"scenario", "measured"});
+            explain_verb(*options);
+        };
+    });
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/cli/run_verb.hpp"
+#include "sim/cli/table_options.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/document/data_roots.hpp"
+#include "sim/lesson/lesson.hpp"
+#include "sim/output/cells.hpp"
+#include "sim/output/written_files.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+constexpr const char* folder = "scenarios/lessons";
+
+struct LessonArguments {
+    std::optional<std::string> lesson;
+    bool handout = false;
+    bool no_pause = false;
+};
+
+std::string table(const std::vector<lesson::Lesson>& lessons) {
+    std::vector<text::Row> rows{{"lesson", "name", "question"}};
+    for (const lesson::Lesson& one : lessons) rows.push_back({fmt::format("{}", one.number), one.name, one.title});
+    return text::aligned(rows, 2, TableOptions{}.on_stdout()) +
+           "\n`syncline lesson NUMBER` runs a lesson; with --handout it only prints the text.\n";
+}
+
+/// Waits for Enter, or for the end of the input.
+void wait_for_enter(const char* what) {
+    say("Press Enter {} ", what);
+    for (int letter = std::getchar(); letter != '\n' && letter != EOF;) letter = std::getchar();
+    say("\n");
+}
+
+void teach(const lesson::Lesson& lesson, bool pauses) {
+    const auto section = [&](lesson::Part part) { return lesson.sections.at(part).text; };
+    write_stdout(fmt::format("# {}\n\n", lesson.title) + section(lesson::question) + section(lesson::prediction));
+    if (pauses) wait_for_enter("when you have your prediction");
+    write_stdout(section(lesson::run));
+    run(RunOptions{.scenario = lesson.scenario.string(), .check = true});
+    write_stdout("\n" + section(lesson::answer) + section(lesson::exercises));
+    if (pauses) wait_for_enter("for the answers to the exercises");
+    write_stdout(section(lesson::solutions));
+}
+
+void show(const LessonArguments& options) {
+    const std::vector<lesson::Lesson> lessons = lesson::load_lessons(config::data_folder(folder));
+    if (!options.lesson) return write_stdout(table(lessons));
+    const lesson::Lesson& lesson = lesson::find_lesson(lessons, *options.lesson);
+    if (options.handout) return write_stdout(lesson.handout);
+    teach(lesson, !options.no_pause && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1);
+}
+
+}  // namespace
+
+void add_lesson(CLI::App& program, Action& action) {
+    CLI::App* verb = add_verb(program, "lesson", "syncline lesson ring-allreduce",
+                              "List the lessons, or run one: question, prediction, simulation, answer, exercises");
+    const auto options = std::make_shared<LessonArguments>();
+    CLI::Option* const which =
+        verb->add_option("NAME|NUMBER", options->lesson,
+                         fmt::format("Lesson in {}/ (parameter-server, or 1); without it, list the lessons", folder));
+    CLI::Option* const handout =
+        verb->add_flag("--handout", options->handout, "Print the lesson as Markdown without running it")->needs(which);
+    verb->add_flag("--no-pause", options->no_pause,
+                   "Do not wait for Enter before the run and before the answers (on a terminal)")
+        ->needs(which)
+        ->excludes(handout);
+    verb->callback([options, &action] { action = [options] { show(*options); }; });
+}
+
+}  // namespace syncline::cli

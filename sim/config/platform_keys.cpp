@@ -1,0 +1,298 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/base/warning.hpp"
+#include "sim/config/bandwidths.hpp"
+#include "sim/config/file_kinds.hpp"
+#include "sim/config/mesh_keys.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+void describe(Fields& fields, Host& host) {
+    fields.quantity(
+        {"reduction_rate",
+         "Reduction rate of a parameter server: bytes of one gradient added to another per second, `10 GBps`. "
+         "With `unlimited` additions take no time."},
+        host.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+    fields.quantity({"loopback_bandwidth", "Bandwidth between two processes of one node: `10 GBps`."},
+                    host.loopback_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+    fields.quantity({"memory_bandwidth",
+                     "Bandwidth of the node's memory, which its ranks share: `200 GBps`. `training.offload` needs it."},
+                    host.memory_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+}
+
+/// Returns whether the shape's parameters determine the number of hosts.
+bool is_sized(const TopologySpec& spec) {
+    const bool grouped = !spec.levels.empty() && spec.levels.back().size > 0;
+    return spec.hosts > 0 || spec.depth > 0 || spec.ports > 0 || spec.hosts_per_router > 0 || grouped ||
+           !spec.dimensions.empty() || !spec.down.empty() || !spec.edges.empty();
+}
+
+void describe_fabric(Fields& fields, TopologySpec& spec) {
+    describe(fields, spec);
+    if (!fields.sound()) return;
+    // A user's own graph may give the bandwidth of every cable.
+    const bool own = std::all_of(spec.edges.begin(), spec.edges.end(),
+                                 [](const UserEdge& edge) { return edge.wire.bandwidth_Bps > 0; });
+    if (spec.bandwidth_Bps.empty() && (spec.edges.empty() || !own))
+        return fields.reject("bandwidth", "a fabric needs the 'bandwidth' of its cables",
+                             spec.shape == Shape::graph ? "`{topology: graph, file: …, bandwidth: 25 Gbps}`, or the "
+                                                          "attribute `bandwidth` of every edge of the file"
+                                                        : "`bandwidth: 25 Gbps`");
+    if (spec.latency_s.empty()) {
+        if (spec.edges.empty())
+            return fields.reject("latency", "a fabric needs the 'latency' of its cables", "`latency: 1 us`, or `none`");
+        spec.latency_s = {0};
+    }
+}
+
+/// Rejects a fabric without a port for every port of the nodes. If neither the file nor the fabric's parameters give
+/// the number of nodes, `nodes` stays 0: as many as needed.
+void fit(Fields& fields, Cluster& cluster) {
+    TopologySpec& spec = cluster.fabric.topology;
+    if (spec.rails == 0) spec.rails = cluster.node.nics;
+    if (spec.shape == Shape::rails && spec.rails != cluster.node.nics)
+        return fields.reject("rails", fmt::format("{} rails for nodes with {} ports", spec.rails, cluster.node.nics),
+                             "each port of a node is on its own rail; see `per_node.nics`");
+    // A star is built for the nodes in use, so any number of nodes fits.
+    const bool open = spec.shape == Shape::star && spec.hosts == 0;
+    if (cluster.nodes == 0 && !is_sized(spec) && !open) return;
+    const auto topology = build(fields, spec, Use::fabric, open ? 1 : cluster.nodes * cluster.node.nics);
+    if (!topology || cluster.nodes > 0 || open) return;
+    cluster.nodes = topology->hosts / cluster.node.nics;
+    if (cluster.nodes == 0)
+        fields.reject(
+            "", fmt::format("{} hosts are too few for a node with {} ports", topology->hosts, cluster.node.nics), "");
+}
+
+void describe_affinity(Fields& fields, NodeDesign& node) {
+    fields.integer_list(
+        {"affinity",
+         "Network port that each device uses. Default: the devices are divided evenly among the ports, in order."},
+        node.nic_of_device, 0);
+    if (node.nic_of_device.empty() || !fields.sound()) return;
+    if (node.nic_of_device.size() != static_cast<std::size_t>(node.devices))
+        return fields.reject(
+            "affinity", fmt::format("'affinity' has {} ports for {} devices", node.nic_of_device.size(), node.devices),
+            "give one port for each device");
+    const std::int64_t largest = *std::max_element(node.nic_of_device.begin(), node.nic_of_device.end());
+    if (largest >= node.nics)
+        fields.reject("affinity", fmt::format("there is no port {}", largest),
+                      fmt::format("there are {}: 0 to {}", node.nics, node.nics - 1));
+}
+
+void describe(Fields& fields, NodeDesign& node) {
+    fields.integer({"devices", "Number of devices in each node."}, node.devices, 1, 256);
+    fields.section({"links", "Links between the devices of a node."}, [&](Fields& inner) {
+        inner.one_of({"pattern",
+                      "Pattern of the links: `all-to-all` (NVLink), `ring` (to the next device), `switch` (NVSwitch), "
+                      "`pcie` (PCIe switches below the host bridge), or `mesh` (listed pairs: DGX-1).",
+                      true},
+                     node.links,
+                     {{"all-to-all", NodeLinks::all_to_all},
+                      {"ring", NodeLinks::ring},
+                      {"switch", NodeLinks::crossbar},
+                      {"pcie", NodeLinks::pcie},
+                      {"mesh", NodeLinks::mesh}});
+        inner.quantity({"bandwidth", "Bandwidth of each link in each direction: `25 GBps`.", true},
+                       node.link.bandwidth_Bps, Dimension::bandwidth, bandwidths);
+        inner.quantity({"latency", "Latency of each link: `1 us`, or `none`.", true}, node.link.latency_s,
+                       Dimension::seconds, {.word = "none", .most = 3600});
+        inner.flag(
+            {"reduces", "Reduction of data in the switch (NVLS), for the algorithm `in-network`. Applies to `switch`."},
+            node.switch_reduces);
+        if (inner.given("reduces") && node.links != NodeLinks::crossbar)
+            inner.reject("reduces", "'reduces' has no effect here", "remove it, or write `pattern: switch`");
+        describe_mesh(inner, node);
+    });
+    if (node.devices > 1 && fields.sound() && !fields.given("links"))
+        fields.reject("links", fmt::format("{} devices in a node need 'links'", node.devices),
+                      "`links: {pattern: all-to-all, bandwidth: 25 GBps, latency: 1 us}`");
+    fields.integer({"nics", "Number of network ports of each node."}, node.nics, 1, 256);
+    fields.section({"nic_link",
+                    "Link from a device to its network port; with PCIe from the PCIe switch of the first device that "
+                    "uses the port. Default: it costs nothing."},
+                   [&](Fields& inner) {
+                       inner.quantity({"bandwidth", "Bandwidth in each direction: `12 GBps`.", true},
+                                      node.nic_link.bandwidth_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+                       inner.quantity({"latency", "Latency: `1 us`, or `none`."}, node.nic_link.latency_s,
+                                      Dimension::seconds, {.word = "none", .most = 3600});
+                   });
+    describe_affinity(fields, node);
+    double price = -1;
+    fields.number(
+        {"price_per_hour", "Price of a node per hour, in any currency: `12.24`. Used for the `cost` of results."},
+        price, 0, 1e9);
+    if (fields.given("price_per_hour")) node.price_per_hour = price;
+}
+
+void describe(Fields& fields, Cluster& cluster, Routing& routing) {
+    using Policy = Routing::Policy;
+    fields.one_of(
+        {"shortest",
+         "Order that defines the shortest path: by latency, then hops (`latency`), or by hops, then latency (`hops`)."},
+        routing.shortest, {{"latency", Routing::Shortest::latency}, {"hops", Routing::Shortest::hops}});
+    const bool levels = cluster.fabric.topology.shape == Shape::fat_tree;
+    Policy policy = levels ? Policy::d_mod_k : Policy::ecmp;
+    fields.one_of({"policy",
+                   "Choice among equally short paths: `d-mod-k` (destination), `ecmp` (hash), `first` (by dimension on "
+                   "tori), `adaptive-at-start` (fewest messages). Default: `d-mod-k` on fat trees, else `ecmp`."},
+                  policy,
+                  {{"d-mod-k", Policy::d_mod_k},
+                   {"ecmp", Policy::ecmp},
+                   {"first", Policy::first},
+                   {"adaptive-at-start", Policy::adaptive_at_start}});
+    if (fields.given("policy") && policy == Policy::d_mod_k && !levels)
+        return fields.reject("policy",
+                             fmt::format("'d-mod-k' needs a fat tree, but the fabric is a {}",
+                                         shape_name(cluster.fabric.topology.shape)),
+                             "`policy: ecmp`");
+    if (fields.given("policy") && policy == Policy::adaptive_at_start && cluster.network != NetworkModel::exact)
+        return fields.reject("policy", "'adaptive-at-start' needs the network model 'exact'", "`policy: ecmp`");
+    if (fields.given("policy")) routing.policy = policy;
+}
+
+/// Rejects a transport that takes multiprocessors of a device that has too few, or whose slowdown is given already.
+void check_multiprocessors(Fields& fields, const Cluster& cluster) {
+    const auto& [collective, point_to_point] = cluster.transport.exchange_multiprocessors.of;
+    const std::int64_t taken = std::max(collective, point_to_point), all = cluster.device.multiprocessors;
+    if (taken == 0 || !fields.sound()) return;
+    const auto reject = [&](const std::string& message, const std::string& hint) {
+        fields.section({"transport", ""},
+                       [&](Fields& inner) { inner.reject("exchange_multiprocessors", message, hint); });
+    };
+    if (all == 0)
+        reject("'exchange_multiprocessors' needs the device's 'multiprocessors'",
+               "write for example `multiprocessors: 108` in `device`");
+    else if (taken >= all)
+        reject(fmt::format("exchanges that take {} of the device's {} multiprocessors leave none for computation",
+                           taken, all),
+               fmt::format("write at most {}", all - 1));
+    else if (cluster.device.speed_beside_exchange.slows())
+        reject("'exchange_multiprocessors' and the device's 'speed_beside_exchange' exclude each other",
+               "remove one of the two");
+}
+
+/// Reads the keys of a platform in SimGrid's format. Its file defines what `nodes`, `per_node`, `fabric` and `routing`
+/// define otherwise.
+void describe_native(Fields& fields, Cluster& cluster) {
+    NativePlatform native;
+    fields.texts({"hosts", "Hosts of `simgrid_xml` that are nodes, in order. Default: all hosts, by name."},
+                 native.hosts);
+    fields.file(
+        {"simgrid_xml",
+         "Platform in SimGrid's own format; replaces `nodes` and `fabric`. Each host is a node with one device."},
+        [&](const std::string& path, const std::string& text, const Fields::Beside& beside) {
+            native.file = path;
+            native.content = check_simgrid_file(path, text, beside);
+            if (native.content.warning) warn(*native.content.warning);
+        });
+    if (!fields.given("simgrid_xml")) {
+        if (fields.given("hosts"))
+            fields.reject("hosts", "'hosts' has no effect here",
+                          "it applies to `simgrid_xml`; `nodes` gives the number of nodes");
+        return;
+    }
+    for (const char* key : {"nodes", "per_node", "fabric", "routing"})
+        if (fields.given(key))
+            fields.reject(key, fmt::format("'{}' is defined by the file of 'simgrid_xml'", key),
+                          "remove one of the two");
+    if (!fields.sound()) return;
+    std::set<std::string> names;
+    for (const std::string& name : native.hosts)
+        if (!names.insert(name).second) fields.reject("hosts", fmt::format("host '{}' is listed twice", name), "");
+    // This is provisional: `Inspect` counts the hosts of the file.
+    cluster.nodes = native.hosts.empty() ? 1 << 24 : static_cast<std::int64_t>(native.hosts.size());
+    cluster.native = std::move(native);
+}
+
+}  // namespace
+
+void describe(Fields& fields, Cluster& cluster) {
+    fields.text({"name", "Name shown in messages and results."}, cluster.name);
+    // A platform in SimGrid's format computes at the speed of its slowest host.
+    if (fields.given("simgrid_xml")) cluster.device.memory_Bps = unlimited;
+    fields.section({"device", "Device in each node: its keys, its file, or the name of one in platforms/devices/.",
+                    false, true, "simgrid_xml"},
+                   [&](Fields& inner) { describe(inner, cluster.device); });
+    fields.section({"host", "Node around the device, where parameter servers run."},
+                   [&](Fields& inner) { describe(inner, cluster.host); });
+    fields.section({"per_node", "Contents of each node. Default: one device and one port."},
+                   [&](Fields& inner) { describe(inner, cluster.node); });
+    fields.section({"fabric",
+                    "Network between nodes, whose hosts are the nodes' ports, node by node: a shape, the keys of a "
+                    "topology, its file, or the name of one in topologies/.",
+                    false, true, "simgrid_xml"},
+                   [&](Fields& inner) {
+                       inner.flag(
+                           {"reduces", "Reduction of data in the switches (SHARP), for the algorithm `in-network`."},
+                           cluster.fabric.reduces);
+                       describe_fabric(inner, cluster.fabric.topology);
+                   });
+    fields.integer(
+        {"nodes", "Number of nodes. Default: as many as the fabric's parameters determine, or else as many as needed."},
+        cluster.nodes, 1, 1 << 24);
+    if (fields.given("fabric") && fields.sound())
+        fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
+    fields.section({"network", "Model of the network."}, [&](Fields& inner) {
+        inner.one_of({"model",
+                      "Network model: latency + bytes/bandwidth, shared fairly (`exact`), latency alone (`Constant`), "
+                      "or SimGrid's with TCP factors (`LV08`, `CM02`, `SMPI`)."},
+                     cluster.network,
+                     {{"exact", NetworkModel::exact},
+                      {"LV08", NetworkModel::LV08},
+                      {"CM02", NetworkModel::CM02},
+                      {"SMPI", NetworkModel::SMPI},
+                      {"Constant", NetworkModel::Constant}});
+        Latency latency = cluster.latency;
+        inner.one_of({"latency",
+                      "Latency of a message: the receiver alone waits for it (`travelling`: LogGP), or also the sender "
+                      "and the next message (`blocking`: α-β model, SimGrid). Default: `travelling`."},
+                     latency, {{"travelling", Latency::travelling}, {"blocking", Latency::blocking}});
+        if (inner.given("latency") && latency == Latency::travelling && !latency_is_ours(cluster.network))
+            return inner.reject("latency", "with SimGrid's network models latency blocks", "`latency: blocking`");
+        cluster.latency = latency;
+    });
+    fields.section({"routing", "Routing of messages through the fabric."},
+                   [&](Fields& inner) { describe(inner, cluster, cluster.fabric.routing); });
+    fields.section({"transport",
+                    "Costs that software adds to links (overheads, copies, limits): their keys, their file, or the "
+                    "name of one in platforms/transports/. Default: no such costs.",
+                    false, true},
+                   [&](Fields& inner) { describe(inner, cluster.transport); });
+    check_multiprocessors(fields, cluster);
+    describe_native(fields, cluster);
+    if (cluster.native)
+        fields.section({"network", ""}, [&](Fields& inner) {
+            if (inner.given("latency") && cluster.latency == Latency::travelling)
+                inner.reject("latency", "on a platform in SimGrid's format latency blocks", "`latency: blocking`");
+        });
+    if (cluster.transport.has_protocols() && (cluster.native || !latency_is_ours(cluster.network)))
+        fields.section({"transport", ""}, [](Fields& inner) {
+            const bool inside = !inner.given("eager");  // it is under `inside_node`
+            inner.reject(inside ? "inside_node" : "eager",
+                         "'eager' has no effect with SimGrid's network models and platforms in its format",
+                         "remove it, or write `network: exact` and a fabric");
+        });
+    if (cluster.native && cluster.transport.host_Bps != unlimited)
+        fields.section({"transport", ""}, [](Fields& inner) {
+            inner.reject("host_bandwidth", "'host_bandwidth' has no effect with 'simgrid_xml'",
+                         "remove it; that file gives the bandwidth of each host's link");
+        });
+}
+
+void describe(Fields& fields, Cluster& cluster, const Inspect& inspect) {
+    describe(fields, cluster);
+    if (!cluster.native || !fields.sound() || !inspect) return;
+    try {
+        inspect(cluster);
+    } catch (const std::runtime_error& error) {
+        fields.reject("simgrid_xml", error.what(), "");
+    }
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,161 @@
+#include "sim/lowering/device_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "sim/lowering/pipeline.hpp"
+#include "sim/workload/kept.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Returns the optimizer state of one parameter, with the master copy of the weight.
+double state_bytes(Optimizer optimizer, const Model& model) {
+    if (optimizer == Optimizer::none) return 0;
+    const double copy = master_element(model);
+    return kept_values(optimizer) * std::max(copy, weight_element(model)) + copy;
+}
+
+/// Returns the bytes in the host's memory for one parameter: the state, with a copy of the weight if it has none, and
+/// the gradient and the weight that are copied.
+double host_bytes(Optimizer optimizer, const Model& model) {
+    const double copy = master_element(model), weight = weight_element(model);
+    const double gradient = std::max(gradient_element(model), model.precision.accumulation);
+    return (1 + kept_values(optimizer)) * std::max(copy, weight) + gradient + (copy > 0 ? weight : 0);
+}
+
+/// Activations of a chunk's layers for one micro-batch: those that are kept until its backward pass, and those that are
+/// there only during it, because they are computed again: of the segment with the most, and of all segments; and what
+/// is there only while the loss is computed.
+struct ChunkActivations {
+    double kept = 0, again = 0, all_again = 0, loss = 0;
+};
+
+ChunkActivations activations_of(const Model& model, const Plan& plan, const Arrangement& arrangement,
+                                std::uint32_t part) {
+    ChunkActivations bytes;
+    double segment = 0;  // computed again with the layer, so far
+    const Saved saved = plan.kept();
+    for (std::uint32_t i = arrangement.first_layer[part]; i < arrangement.first_layer[part + 1]; ++i) {
+        const PlacedLayer& placed = arrangement.layers[i];
+        const Layer& layer = model.layers[i];
+        const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
+        const double all = kept_bytes(model, layer, placed.share, sequence_ranks, saved);
+        double kept = all;
+        if (plan.recomputation == Recomputation::selective)
+            kept = kept_without_scores(model, layer, placed.share, sequence_ranks, saved);
+        else if (plan.recomputation == Recomputation::operators)
+            kept = kept_by_operator(model, layer, placed.share, sequence_ranks, saved);
+        else if (placed.recomputed)
+            kept = arrangement.begins_segment(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
+        bytes.kept += kept;
+        bytes.loss += loss_bytes(model, layer, placed.share, saved);
+        segment = (arrangement.begins_segment(i) ? 0 : segment) + all - kept;
+        bytes.again = std::max(bytes.again, segment);
+        // Scores are no inputs of products with weights.
+        if (placed.recomputed || plan.recomputation == Recomputation::operators) bytes.all_again += all - kept;
+    }
+    return {std::ceil(bytes.kept), std::ceil(bytes.again), std::ceil(bytes.all_again), std::ceil(bytes.loss)};
+}
+
+double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
+    std::vector<ChunkActivations> chunks;
+    for (std::uint32_t chunk = 0; chunk < arrangement.chunks; ++chunk)
+        chunks.push_back(activations_of(model, plan, arrangement, chunk * arrangement.stages + stage));
+    double held = 0, peak = 0;
+    for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) {
+        const ChunkActivations& chunk = chunks[slot.chunk];
+        if (slot.forward) held += chunk.kept;
+        // What is computed again for the gradients of inputs stays for those of weights.
+        const double stays = slot.gradients == Gradients::all ? 0 : chunk.all_again;
+        if (slot.gradients == Gradients::inputs) held += stays;
+        peak = std::max(peak, held + std::max(chunk.loss, slot.forward || stays > 0 ? 0 : chunk.again));
+        if (slot.releases()) held -= chunk.kept + stays;
+    }
+    return peak;
+}
+
+Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
+    const Sharding sharding = plan.parallelism.sharding;
+    const double state = state_bytes(plan.optimizer, model) / weight_element(model);
+    const double on_host = host_bytes(plan.optimizer, model) / weight_element(model);
+    const bool offloaded = plan.offload != Offload::none, leave = plan.offload == Offload::gradients;
+    // Gradients, and the buffer beside them.
+    const double buffers = 1 + model.precision.accumulation / gradient_element(model);
+    Memory memory;
+    double host = 0;
+    // Bytes of gradients that are there until they are reduced, or leave: of a layer, or a unit.
+    double largest_gradient = 0, unit_gradient = 0;
+    std::vector<double> missing;  // by unit: bytes that are on other ranks until they are gathered
+    for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
+        const PlacedLayer& layer = arrangement.layers[i];
+        if (layer.part % arrangement.stages != stage) continue;
+        const auto add = [&](std::uint64_t weight_bytes, std::uint64_t gradient_bytes, const Grouping& replicas,
+                             const Grouping& shards) {
+            const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);
+            const double shard = std::ceil(whole / shards.size);
+            memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
+            // Gradients of several micro-batches are added up before they are reduced, or after that in the shard.
+            const bool several = arrangement.micro_batches > 1;
+            const bool each = !several || plan.parallelism.syncs_each_micro_batch();
+            const bool reduced = sharding >= Sharding::gradients && each;
+            const double gradient_shard = std::ceil(gradients / shards.size);
+            const double stay = leave ? 0 : reduced ? gradient_shard : gradients;
+            memory.gradients_bytes += stay * buffers;
+            // The layer's shard is there beside it if it has the sum of previous micro-batches.
+            const double own = several && shards.size > 1 ? 0 : stay;
+            const double passing = gradients * (leave ? buffers : 1) - own;
+            unit_gradient += passing;
+            if (reduced || leave)
+                largest_gradient =
+                    std::max(largest_gradient, sharding == Sharding::parameters && !leave ? unit_gradient : passing);
+            if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
+            const double updated = sharding >= Sharding::optimizer ? shard : whole;
+            (offloaded ? host : memory.optimizer_bytes) += (offloaded ? on_host : state) * updated;
+            missing.back() += whole - shard;
+        };
+        if (layer.unit.first == i) {
+            missing.push_back(0);
+            unit_gradient = 0;
+        }
+        add(layer.weight_bytes, layer.bytes, layer.replicas, layer.shards);
+        if (const auto& experts = layer.experts)
+            add(experts->weight_bytes, experts->bytes, experts->replicas, experts->shards);
+    }
+    if (sharding >= Sharding::parameters) {
+        std::sort(missing.begin(), missing.end(), std::greater<>());
+        for (std::size_t i = 0; i < std::min<std::size_t>(2, missing.size()); ++i) memory.weights_bytes += missing[i];
+    }
+    memory.gradients_bytes += largest_gradient;
+    for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})
+        memory.*bytes = std::ceil(memory.*bytes);
+    memory.activations_bytes = peak_activations(model, plan, arrangement, stage);
+    // Casts of 4-byte weights for the products stay until the backward pass (torch/amp/autocast_mode.py, its cache).
+    constexpr double cast_bytes = 2;
+    if (model.precision.autocast)
+        memory.activations_bytes += std::ceil(memory.weights_bytes / weight_element(model) * cast_bytes);
+    // The backward pass frees activations while it allocates gradients.
+    if (!plan.saved.gradients && arrangement.micro_batches == 1)
+        memory.gradients_bytes = std::max(0.0, memory.gradients_bytes - memory.activations_bytes);
+    if (offloaded) memory.host_bytes = std::ceil(host);
+    return memory;
+}
+
+}  // namespace
+
+Memory memory_of(const Lowered& training) {
+    Memory most;
+    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
+        const Memory memory = memory_of_stage(training.model, training.plan, training.arrangement, stage);
+        if (memory.total_bytes() > most.total_bytes()) most = memory;
+    }
+    const Device& device = training.cluster.device;
+    if (std::isfinite(device.memory_bytes))
+        most.device_bytes = std::max(0.0, device.memory_bytes - device.reserve_bytes);
+    return most;
+}
+
+}  // namespace syncline

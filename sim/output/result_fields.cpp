@@ -1,0 +1,528 @@
+#include "sim/output/result_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/analysis/scaling.hpp"
+#include "sim/output/cells.hpp"
+#include "sim/output/fidelity_text.hpp"
+#include "sim/output/parallelism_text.hpp"
+
+namespace syncline {
+
+namespace {
+
+template <class Value>
+Json shown(const Value& value) {
+    return value;
+}
+template <class Value>
+Json shown(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+std::optional<std::string> given(const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+}
+
+/// Returns a whole number if it fits into 64 bits.
+Json whole(double bytes) {
+    constexpr double countable = 1.8e19;
+    return bytes < countable ? Json(static_cast<std::uint64_t>(bytes)) : Json(bytes);
+}
+
+/// A field of one or several kinds of result.
+template <class Get>
+struct Shared {
+    const char* name;
+    Unit unit;
+    const char* doc;
+    Get get;
+};
+template <class Get>
+Shared(const char*, Unit, const char*, Get) -> Shared<Get>;
+
+template <class T>
+class Fields {
+public:
+    template <class Get>
+    Fields& add(const char* name, Unit unit, const char* doc, int column, Get get) {
+        fields_.push_back({name, unit, doc, column, [get](const T& result) { return shown(get(result)); }});
+        return *this;
+    }
+    template <class Get>
+    Fields& add(const Shared<Get>& field, int column) {
+        return add(field.name, field.unit, field.doc, column, field.get);
+    }
+    /// Adds a field that only some results have.
+    template <class Get>
+    Fields& add_if_given(const char* name, Unit unit, const char* doc, int column, Get get) {
+        add(name, unit, doc, column, get);
+        fields_.back().if_given = true;
+        return *this;
+    }
+    /// Adds a column of CSV that JSON has in another form.
+    template <class Get>
+    Fields& add_column(const Shared<Get>& field, int column) {
+        add(field, column);
+        fields_.back().in_json = false;
+        return *this;
+    }
+    /// Adds the fields of a part as `name.…`; the columns are counted from `column`.
+    template <class Part, class Get>
+    Fields& add_part(const std::string& name, int column, Get get) {
+        for (const ResultField<Part>& field : fields_of<Part>())
+            fields_.push_back({name + "." + field.name, field.unit, field.doc, column + field.column - 1,
+                               [get, &field](const T& result) { return field.value(get(result)); }});
+        return *this;
+    }
+    std::vector<ResultField<T>> all() { return std::move(fields_); }
+
+private:
+    std::vector<ResultField<T>> fields_;
+};
+
+constexpr int last_column = 1000;
+
+/// Fields of several kinds of result.
+namespace common {
+
+constexpr Shared ranks{"ranks", Unit::number, "number of ranks", [](const auto& r) { return r.ranks; }};
+constexpr Shared nodes{"nodes", Unit::number, "nodes that have ranks or servers",
+                       [](const auto& r) { return r.cost.nodes; }};
+constexpr Shared fabric{"fabric", Unit::text, "shape of the fabric, or name of a SimGrid platform file",
+                        [](const auto& r) { return r.fabric; }};
+constexpr Shared transport{"transport", Unit::text, "name of the transport; null without one",
+                           [](const auto& r) { return given(r.transport); }};
+constexpr Shared overlay{"overlay", Unit::text, "communication pattern; null without one",
+                         [](const auto& r) { return given(r.overlay); }};
+constexpr Shared device_time{"device_time_s", Unit::seconds, "ranks × time",
+                             [](const auto& r) { return r.cost.device_time_s; }};
+constexpr Shared cost{"cost", Unit::number, "nodes × `per_node.price_per_hour` × hours, in that price's currency",
+                      [](const auto& r) { return r.cost.cost; }};
+constexpr Shared messages{"messages", Unit::number, "messages of all ranks and servers",
+                          [](const auto& r) { return r.messages; }};
+constexpr Shared bytes_sent{"bytes_sent", Unit::bytes, "bytes sent by all ranks and servers",
+                            [](const auto& r) { return r.bytes_sent; }};
+constexpr Shared most_bytes_sent{"most_bytes_sent_by_rank", Unit::bytes,
+                                 "the rank that sends most; servers are not ranks",
+                                 [](const auto& r) { return r.most_bytes_sent_by_rank; }};
+constexpr Shared links{
+    "links", Unit::list, "the ten most used links, one direction each: `link`, `bytes`, `utilisation`",
+    [](const auto& r) {
+        Json list = Json::array();
+        for (const LinkLoad& link : r.links)
+            list.push_back({{"link", link.name}, {"bytes", link.bytes}, {"utilisation", link.utilisation}});
+        return list;
+    }};
+constexpr Shared most_used_link{"most_used_link", Unit::text, "the first of `links`; in CSV only",
+                                [](const auto& r) { return r.links.empty() ? "" : r.links.front().name; }};
+constexpr Shared most_used_link_utilisation{
+    "most_used_link_utilisation", Unit::share, "its utilisation; in CSV only",
+    [](const auto& r) { return r.links.empty() ? std::nullopt : std::optional(r.links.front().utilisation); }};
+constexpr Shared notes{"notes", Unit::list, "facts needed to trust the numbers, one sentence each",
+                       [](const auto& r) { return r.notes; }};
+constexpr Shared fidelity{"fidelity", Unit::text, "`message` or `folded`: how the time was simulated",
+                          [](const auto& r) { return text::fidelity(r.folded.choice); }};
+constexpr Shared messages_simulated{"messages_simulated", Unit::number, "messages that were simulated one by one",
+                                    [](const auto& r) { return r.folded.messages_simulated; }};
+constexpr Shared messages_folded{"messages_folded", Unit::number, "the other messages",
+                                 [](const auto& r) { return r.folded.messages_folded; }};
+constexpr Shared folding_error{
+    "folding_error_s", Unit::seconds,
+    "upper bound on the error of the time due to folding; null if unknown: averaged latencies, blocks made equal",
+    [](const auto& r) { return std::isfinite(r.folded.error_s) ? std::optional(r.folded.error_s) : std::nullopt; }};
+
+constexpr Shared operation{"operation", Unit::text, "the operation: `allreduce`, `broadcast`, …",
+                           [](const auto& r) { return r.operation; }};
+constexpr Shared exchange_algorithm{"algorithm", Unit::text, "the algorithm, or what a selection chose",
+                                    [](const auto& r) { return r.algorithm; }};
+constexpr Shared contributors{"contributors", Unit::number, "number of ranks that contribute",
+                              [](const auto& r) { return r.contributors; }};
+constexpr Shared receivers{"receivers", Unit::number, "number of ranks that receive",
+                           [](const auto& r) { return r.receivers; }};
+constexpr Shared rounds{
+    "rounds", Unit::number,
+    "times, messages and bytes are means over these rounds, counts rounded; above 1 for gossip with "
+    "changing peers",
+    [](const auto& r) { return r.rounds; }};
+constexpr Shared bytes{"bytes", Unit::bytes, "size of the whole buffer", [](const auto& r) { return r.bytes; }};
+constexpr Shared completion_time{"completion_time_s", Unit::seconds, "time until the last rank is done",
+                                 [](const auto& r) { return r.completion_time_s; }};
+constexpr Shared closed_form{"closed_form_s", Unit::seconds, "the same by the closed form; null if there is none",
+                             [](const auto& r) { return r.closed_form_s; }};
+constexpr Shared algorithm_bandwidth{"algorithm_bandwidth_Bps", Unit::bandwidth, "bytes / time",
+                                     [](const auto& r) { return r.algorithm_bandwidth_Bps; }};
+constexpr Shared bus_bandwidth{"bus_bandwidth_Bps", Unit::bandwidth, "bus bandwidth as nccl-tests defines it",
+                               [](const auto& r) { return r.bus_bandwidth_Bps; }};
+
+}  // namespace common
+
+/// Returns a getter of a number of the results with several seeds.
+template <class Get>
+auto spread(Get get) {
+    return [get](const Result& r) { return r.repeated ? std::optional(get(*r.repeated)) : std::nullopt; };
+}
+
+/// Returns a getter of a number of the whole training.
+template <class Get>
+auto of_run(Get get) {
+    return [get](const Result& r) { return r.run ? std::optional(get(*r.run)) : std::nullopt; };
+}
+
+Json host_bytes(const Memory& memory) {
+    return memory.host_bytes ? whole(*memory.host_bytes) : Json(nullptr);
+}
+
+/// Returns an object of the fields of JSON.
+template <class T>
+Json json_object(const T& result) {
+    Json json = Json::object();
+    for (const ResultField<T>& field : fields_of<T>()) {
+        if (!field.in_json) continue;
+        Json value = field.value(result);
+        if (field.if_given && value.is_null()) continue;
+        Json* place = &json;
+        std::size_t begin = 0;
+        for (std::size_t dot; (dot = field.name.find('.', begin)) != std::string::npos; begin = dot + 1)
+            place = &(*place)[field.name.substr(begin, dot - begin)];
+        (*place)[field.name.substr(begin)] = std::move(value);
+    }
+    return json;
+}
+
+}  // namespace
+
+template <>
+const std::vector<ResultField<Memory>>& fields_of() {
+    static const auto table =
+        Fields<Memory>{}
+            .add("weights_bytes", Unit::bytes, "weights", 1, [](const Memory& m) { return whole(m.weights_bytes); })
+            .add("gradients_bytes", Unit::bytes, "gradients", 2,
+                 [](const Memory& m) { return whole(m.gradients_bytes); })
+            .add("optimizer_bytes", Unit::bytes, "optimizer state", 3,
+                 [](const Memory& m) { return whole(m.optimizer_bytes); })
+            .add("activations_bytes", Unit::bytes, "what layers keep for their backward pass", 4,
+                 [](const Memory& m) { return whole(m.activations_bytes); })
+            .add("total_bytes", Unit::bytes, "the sum", 5, [](const Memory& m) { return whole(m.total_bytes()); })
+            .add("device_bytes", Unit::bytes, "memory of the device; null if unknown", 6,
+                 [](const Memory& m) { return m.device_bytes ? whole(*m.device_bytes) : Json(nullptr); })
+            .add("fraction", Unit::share, "total / device; null if the device's memory is unknown", 7,
+                 [](const Memory& m) { return m.fraction(); })
+            .all();
+    return table;
+}
+
+template <>
+const std::vector<ResultField<Result>>& fields_of() {
+    static const auto table =
+        Fields<Result>{}
+            .add("variant", Unit::text, "the variant", 1, [](const Result& r) { return r.variant; })
+            .add("workload", Unit::text, "its model", 2, [](const Result& r) { return r.workload; })
+            .add(common::ranks, 3)
+            .add(common::nodes, 44)
+            .add("samples", Unit::number, "samples of an iteration, all ranks together", 45,
+                 [](const Result& r) { return r.samples; })
+            .add(common::fabric, 16)
+            .add(common::transport, 22)
+            .add("exchange", Unit::text, "`allreduce`, `parameter-server` or `gossip`", 17,
+                 [](const Result& r) { return r.exchange; })
+            .add("algorithm", Unit::text,
+                 "the algorithm, or what a selection chose: `mpich: rabenseifner`; null with a parameter server or "
+                 "gossip",
+                 18, [](const Result& r) { return given(r.algorithm); })
+            .add(common::overlay, 19)
+            .add("parallelism.rows", Unit::number, "ranks among which the layers are split", 30,
+                 [](const Result& r) { return r.parallelism.layout.rows; })
+            .add("parallelism.columns", Unit::number, "replicas of a stage", 31,
+                 [](const Result& r) { return columns(r.parallelism, r.parallelism.layout, r.ranks); })
+            .add("parallelism.height", Unit::number, "image partitions, vertically", 32,
+                 [](const Result& r) { return r.parallelism.layout.height; })
+            .add("parallelism.width", Unit::number, "image partitions, horizontally", 33,
+                 [](const Result& r) { return r.parallelism.layout.width; })
+            .add("parallelism.stages", Unit::number, "stages of the pipeline", 34,
+                 [](const Result& r) { return r.parallelism.pipeline.stages; })
+            .add("parallelism.micro_batches", Unit::number, "micro-batches of an iteration", 35,
+                 [](const Result& r) { return r.parallelism.pipeline.micro_batches; })
+            .add("parallelism.schedule", Unit::text, "order of the passes of a stage; null without stages", 36,
+                 [](const Result& r) { return given(schedule_of(r.parallelism)); })
+            .add("parallelism.chunks", Unit::number, "parts of the model on each stage", 37,
+                 [](const Result& r) { return r.parallelism.pipeline.chunks; })
+            .add("parallelism.sharding", Unit::text, "what is sharded among replicas", 38,
+                 [](const Result& r) { return name_of(r.parallelism.sharding); })
+            .add("parallelism.sequence", Unit::text, "`true` if sequences are split among rows", 39,
+                 [](const Result& r) { return r.parallelism.sequence; })
+            .add_if_given("parallelism.context", Unit::number,
+                          "ranks that divide the positions of a sequence; only with `context`", 93,
+                          [](const Result& r) {
+                              const std::int64_t ranks = r.parallelism.layout.context;
+                              return ranks > 1 ? Json(ranks) : Json();
+                          })
+            .add_if_given("parallelism.context_exchange", Unit::text,
+                          "how they compute attention: `ring` or `ulysses`; only with `context`", 94,
+                          [](const Result& r) {
+                              const bool divides = r.parallelism.layout.context > 1;
+                              return divides ? Json(name_of(r.parallelism.context_exchange)) : Json();
+                          })
+            .add_if_given("parallelism.experts", Unit::number,
+                          "ranks that divide the experts of a layer; only with `experts`", 95,
+                          [](const Result& r) {
+                              const std::int64_t ranks = r.parallelism.experts.ranks;
+                              return ranks > 1 ? std::optional(ranks) : std::nullopt;
+                          })
+            .add_if_given("parallelism.expert_model", Unit::number,
+                          "ranks that divide each expert; only with `experts.model`, if it is not `model`", 102,
+                          [](const Result& r) {
+                              const std::int64_t rows = r.parallelism.layout.rows;
+                              const std::int64_t ranks = r.parallelism.experts.rows_of(rows);
+                              return ranks != rows ? std::optional(ranks) : std::nullopt;
+                          })
+            .add_if_given("parallelism.expert_imbalance", Unit::number,
+                          "coefficient of variation of the experts' tokens; only with `experts` and `imbalance`", 96,
+                          [](const Result& r) {
+                              const double imbalance = r.parallelism.experts.imbalance;
+                              return imbalance > 0 ? std::optional(imbalance) : std::nullopt;
+                          })
+            .add_if_given("parallelism.transfers", Unit::text,
+                          "transfers between stages: `blocking` or `overlapped`; only with stages", 98,
+                          [](const Result& r) { return given(transfers_of(r.parallelism)); })
+            .add_if_given(
+                "parallelism.scatter_gather", Unit::text,
+                "`true` if rows send shares of their outputs to the next stage; only with stages and rows", 101,
+                [](const Result& r) {
+                    const bool sends = r.parallelism.pipeline.stages > 1 && r.parallelism.layout.rows > 1;
+                    return sends && !r.parallelism.sequence ? Json(r.parallelism.pipeline.scatter_gather) : Json();
+                })
+            .add_if_given(
+                "parallelism.gathering", Unit::text,
+                "of updated weights: `after-update` or `before-forward`; only if ranks update a share of them", 99,
+                [](const Result& r) { return given(gathering_of(r.parallelism)); })
+            .add_if_given(
+                "parallelism.gradient_sync", Unit::text,
+                "gradients are exchanged after `each-micro-batch` or the `last-micro-batch`; only if there are several",
+                100, [](const Result& r) { return given(gradient_sync_of(r.parallelism)); })
+            .add_if_given("parallelism.device_queues", Unit::text,
+                          "`one` if a device takes the kernels of all streams through one queue; else left out", 103,
+                          [](const Result& r) { return given(device_queues_of(r.parallelism)); })
+            .add("parallelism.ranges", Unit::list,
+                 "layers with another layout: `first`, `last`, `rows`, `columns`, `height`, `width`; in CSV one text",
+                 0, [](const Result& r) { return ranges_of(r.parallelism, r.ranks); })
+            .add_column(Shared{"parallelism.ranges", Unit::list, "",
+                               [](const Result& r) { return text::ranges(r.parallelism, r.ranks); }},
+                        40)
+            .add("choice_of", Unit::text, "with `model: auto`: the variant this is a choice of; else null", 41,
+                 [](const Result& r) { return given(r.choice_of); })
+            .add("best", Unit::text, "with `model: auto`: whether it is the fastest of the choices; else null", 42,
+                 [](const Result& r) { return r.best; })
+            .add("iteration_time_s", Unit::seconds, "one iteration in steady state", 4,
+                 [](const Result& r) { return r.time.iteration_s; })
+            .add_if_given("repeats", Unit::number, "number of seeds, 1 if nothing is random; only with `--repeat`", 81,
+                          spread([](const Spread& s) { return s.count; }))
+            .add_if_given("iteration_time_mean_s", Unit::seconds, "mean over all seeds; only with `--repeat`", 82,
+                          spread([](const Spread& s) { return s.mean; }))
+            .add_if_given("iteration_time_median_s", Unit::seconds, "median over all seeds; only with `--repeat`", 83,
+                          spread([](const Spread& s) { return s.median; }))
+            .add_if_given("iteration_time_p05_s", Unit::seconds, "5 % quantile over all seeds; only with `--repeat`",
+                          84, spread([](const Spread& s) { return s.p05; }))
+            .add_if_given("iteration_time_p95_s", Unit::seconds, "95 % quantile over all seeds; only with `--repeat`",
+                          85, spread([](const Spread& s) { return s.p95; }))
+            .add_if_given(
+                "expected_slowest_s", Unit::seconds,
+                "expected computation time of an iteration's slowest rank; only with jitter of ranks or nodes", 86,
+                [](const Result& r) { return r.expected_slowest_s; })
+            .add_if_given("expected_slowest_factor", Unit::number,
+                          "the same / the longest planned computation time; only with jitter of ranks or nodes", 87,
+                          [](const Result& r) { return r.expected_slowest_factor; })
+            .add("compute_time_s", Unit::seconds, "the compute stream is busy", 5,
+                 [](const Result& r) { return r.time.compute_s; })
+            .add("communication_time_s", Unit::seconds,
+                 "at least one exchange is in flight, waiting for its peers included", 6,
+                 [](const Result& r) { return r.time.communication_s; })
+            .add("exposed_communication_time_s", Unit::seconds, "the part of it in which the compute stream is idle", 7,
+                 [](const Result& r) { return r.time.exposed_communication_s; })
+            .add("waiting_time_s", Unit::seconds,
+                 "neither: the rank waits for pushes, servers, cycles, copies or other stages", 54,
+                 [](const Result& r) { return r.time.waiting_s; })
+            .add("idle_time_s", Unit::seconds, "the rest; 0 unless a rank could continue and does not", 55,
+                 [](const Result& r) { return r.time.idle_s; })
+            .add("pipeline_bubble", Unit::share,
+                 "share of the time in which devices wait for other stages; null without stages", 43,
+                 [](const Result& r) { return r.time.pipeline_bubble; })
+            .add("throughput_samples_per_s", Unit::samples_per_s, "all ranks together", 8,
+                 [](const Result& r) { return r.throughput_samples_per_s; })
+            .add("scaling", Unit::text, "`weak` with `batch_per_rank`, `strong` with `batch`", 56,
+                 [](const Result& r) { return name_of(r.scaling); })
+            .add("scaling_efficiency", Unit::share, "throughput / (ranks × throughput of one rank)", 9,
+                 [](const Result& r) { return r.scaling_efficiency; })
+            .add("model_flops", Unit::number, "FLOP of an iteration's forward and backward passes, all ranks together",
+                 61, [](const Result& r) { return r.utilisation.flop; })
+            .add("model_flops_utilisation", Unit::share,
+                 "FLOP of forward and backward passes / (ranks × time × the device's `flops`, also with products in "
+                 "FP8)",
+                 57, [](const Result& r) { return r.utilisation.model_flops; })
+            .add("hardware_flops_utilisation", Unit::share, "the same for the FLOP that ranks execute", 58,
+                 [](const Result& r) { return r.utilisation.hardware_flops; })
+            .add("tflops_per_device", Unit::tflops, "the model's FLOP / (ranks × time)", 59,
+                 [](const Result& r) { return r.utilisation.tflops_per_device; })
+            .add("tokens_per_s", Unit::tokens_per_s, "all ranks together; null for models without an embedding", 60,
+                 [](const Result& r) { return r.utilisation.tokens_per_s; })
+            .add("tokens_per_s_per_device", Unit::tokens_per_s, "the same / ranks", 62,
+                 [](const Result& r) { return r.utilisation.tokens_per_s_per_device; })
+            .add(common::device_time, 46)
+            .add(common::cost, 47)
+            .add("cost_per_million_samples", Unit::number, "the same per million samples", 48,
+                 [](const Result& r) { return r.cost.per_million_samples(r.samples); })
+            .add_if_given("run_iterations", Unit::number, "iterations of the whole training; only with `training.run`",
+                          90, of_run([](const WholeRun& run) { return run.iterations; }))
+            .add_if_given("run_time_s", Unit::seconds, "time of the whole training; only with `training.run`", 91,
+                          of_run([](const WholeRun& run) { return run.time_s; }))
+            .add_if_given("run_cost", Unit::number, "its cost; only with `training.run` and a price", 92,
+                          [](const Result& r) { return r.run ? r.run->cost : std::nullopt; })
+            .add(common::messages, 10)
+            .add(common::bytes_sent, 11)
+            .add(common::most_bytes_sent, 12)
+            .add("gradient_bytes", Unit::bytes, "one full set of gradients", 13,
+                 [](const Result& r) { return r.gradient_bytes; })
+            .add("closed_form.formula", Unit::text, "formula of one exchange", 0,
+                 [](const Result& r) { return r.closed_form.formula; })
+            .add("closed_form.communication_time_s", Unit::seconds, "all exchanges, without computation", 14,
+                 [](const Result& r) { return r.closed_form.communication_time_s; })
+            .add("closed_form.iteration_time_s", Unit::seconds, "the iteration", 15,
+                 [](const Result& r) { return r.closed_form.iteration_time_s; })
+            .add_part<Memory>("memory", 23, [](const Result& r) -> const Memory& { return r.memory; })
+            .add_if_given("memory.host_bytes", Unit::bytes,
+                          "the host's memory for this rank: optimizer state, gradients, weights; only with `offload`",
+                          97, [](const Result& r) { return host_bytes(r.memory); })
+            .add(common::links, 0)
+            .add_column(common::most_used_link, 20)
+            .add_column(common::most_used_link_utilisation, 21)
+            .add(common::notes, last_column)
+            .add(common::fidelity, 49)
+            .add(common::messages_simulated, 50)
+            .add(common::messages_folded, 51)
+            .add(common::folding_error, 52)
+            .add("iterations_folded", Unit::number,
+                 "iterations that were not simulated because they repeat the one before", 53,
+                 [](const Result& r) { return r.folded.iterations_folded; })
+            .add("micro_batches_folded", Unit::number,
+                 "micro-batches of an iteration that were not simulated because they repeat those before", 104,
+                 [](const Result& r) { return r.folded.micro_batches_folded; })
+            .all();
+    return table;
+}
+
+template <>
+const std::vector<ResultField<CollectiveResult>>& fields_of() {
+    static const auto table = Fields<CollectiveResult>{}
+                                  .add(common::operation, 1)
+                                  .add(common::exchange_algorithm, 2)
+                                  .add(common::overlay, 12)
+                                  .add(common::fabric, 13)
+                                  .add(common::transport, 16)
+                                  .add(common::contributors, 0)
+                                  .add(common::receivers, 0)
+                                  .add(common::ranks, 3)
+                                  .add(common::rounds, 0)
+                                  .add(common::nodes, 17)
+                                  .add(common::bytes, 4)
+                                  .add(common::completion_time, 5)
+                                  .add(common::device_time, 18)
+                                  .add(common::cost, 19)
+                                  .add(common::closed_form, 6)
+                                  .add(common::messages, 7)
+                                  .add(common::bytes_sent, 8)
+                                  .add(common::most_bytes_sent, 11)
+                                  .add("bytes_sent_by_rank", Unit::list, "one number per rank", 0,
+                                       [](const CollectiveResult& r) { return r.sent_by; })
+                                  .add("bytes_received_by_rank", Unit::list, "one number per rank", 0,
+                                       [](const CollectiveResult& r) { return r.received_by; })
+                                  .add(common::algorithm_bandwidth, 9)
+                                  .add(common::bus_bandwidth, 10)
+                                  .add(common::links, 0)
+                                  .add_column(common::most_used_link, 14)
+                                  .add_column(common::most_used_link_utilisation, 15)
+                                  .add(common::notes, last_column)
+                                  .add(common::fidelity, 20)
+                                  .add(common::messages_simulated, 21)
+                                  .add(common::messages_folded, 22)
+                                  .add(common::folding_error, 23)
+                                  .all();
+    return table;
+}
+
+// A row of CSV has the fields of a sweep and those of one of its points.
+template <>
+const std::vector<ResultField<SweepResult>>& fields_of() {
+    static const auto table =
+        Fields<SweepResult>{}
+            .add("variant", Unit::text, "the variant of a scenario", 1, [](const SweepResult& r) { return r.variant; })
+            .add(common::operation, 8)
+            .add(common::exchange_algorithm, 0)
+            .add(common::overlay, 0)
+            .add(common::fabric, 10)
+            .add(common::transport, 11)
+            .add(common::contributors, 0)
+            .add(common::receivers, 0)
+            .add(common::ranks, 9)
+            .add(common::rounds, 0)
+            .add("points", Unit::list, "the sizes, see below; in CSV one row each", 0,
+                 [](const SweepResult& r) {
+                     Json points = Json::array();
+                     for (const SweepPoint& point : r.points) points.push_back(json_object(point));
+                     return points;
+                 })
+            .add(common::fidelity, 15)
+            .add(common::messages_simulated, 16)
+            .add(common::messages_folded, 17)
+            .add(common::folding_error, 18)
+            .add(common::notes, last_column)
+            .all();
+    return table;
+}
+
+template <>
+const std::vector<ResultField<SweepPoint>>& fields_of() {
+    static const auto table = Fields<SweepPoint>{}
+                                  .add(common::bytes, 2)
+                                  .add(common::completion_time, 3)
+                                  .add(common::nodes, 12)
+                                  .add(common::device_time, 13)
+                                  .add(common::cost, 14)
+                                  .add(common::algorithm_bandwidth, 4)
+                                  .add(common::bus_bandwidth, 5)
+                                  .add(common::closed_form, 6)
+                                  .add(common::exchange_algorithm, 7)
+                                  .all();
+    return table;
+}
+
+Json object_of(const Memory& memory) {
+    Json json = json_object(memory);
+    if (memory.host_bytes) json["host_bytes"] = host_bytes(memory);
+    return json;
+}
+Json object_of(const Result& result) {
+    return json_object(result);
+}
+Json object_of(const CollectiveResult& result) {
+    return json_object(result);
+}
+Json object_of(const SweepResult& result) {
+    return json_object(result);
+}
+
+std::string csv_name(std::string path) {
+    std::replace(path.begin(), path.end(), '.', '_');
+    return path;
+}
+
+std::string csv_cell(const Json& value) {
+    if (value.is_null()) return "";
+    if (value.is_string()) return text::quoted(value.get<std::string>());
+    if (value.is_number_float()) return text::field(value.get<double>());
+    if (value.is_array())
+        return text::quoted(fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), "; ")));
+    return value.dump();
+}
+
+}  // namespace syncline

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "sim/analysis/scaling.hpp"
+#include "sim/base/percent.hpp"
+#include "sim/base/utf8.hpp"
+#include "sim/output/cells.hpp"
+#include "sim/output/fidelity_text.hpp"
+#include "sim/output/field_cells.hpp"
+#include "sim/output/memory_text.hpp"
+#include "sim/output/notes.hpp"
+#include "sim/output/parallelism_text.hpp"
+#include "sim/output/result_fields.hpp"
+#include "sim/output/writers.hpp"
+
+namespace syncline {
+
+using namespace text;
+
+namespace {
+
+std::string decimals(const std::optional<double>& value, int digits) {
+    return value ? fmt::format("{:.{}f}", *value, digits) : "-";
+}
+
+/// Formats the time of a whole training: "23.4 days".
+std::string long_time(double time_s) {
+    constexpr double hour = 3600, day = 24 * hour;
+    return time_s < 2 * hour     ? seconds(time_s)
+           : time_s < 2 * day    ? fmt::format("{:.3g} h", time_s / hour)
+           : time_s < 1000 * day ? fmt::format("{:.3g} days", time_s / day)
+                                 : fmt::format("{:.0f} days", time_s / day);
+}
+
+/// Formats an amount of money; the currency is unknown.
+std::string amount(const std::optional<double>& value) {
+    if (!value) return "-";
+    return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
+}
+
+std::string name(const Result& result) {
+    return result.variant + (result.best.value_or(false) ? " *" : "");
+}
+
+/// A column, and its cell in the row of a result.
+struct ResultColumn {
+    Column column;
+    std::function<std::string(const Result&)> cell;
+};
+
+std::string cell(const Json& value, Unit unit) {
+    if (value.is_number()) return cell_of(value.get<double>(), unit);
+    return value.is_null() ? "-" : value.is_boolean() ? (value.get<bool>() ? "yes" : "no") : value.get<std::string>();
+}
+
+constexpr auto if_any = Shown::if_any, if_varied = Shown::if_varied, if_chosen = Shown::if_chosen;
+
+std::vector<ResultColumn> times() {
+    return {
+        {{"iteration", "iteration_time_s"}, [](const Result& r) { return seconds(r.time.iteration_s); }},
+        {{"compute", "compute_time_s"}, [](const Result& r) { return seconds(r.time.compute_s); }},
+        {{"communication", "communication_time_s", if_any},
+         [](const Result& r) { return seconds(r.time.communication_s); }},
+        {{"exposed", "exposed_communication_time_s", if_any},
+         [](const Result& r) { return seconds(r.time.exposed_communication_s); }},
+        {{"waiting", "waiting_time_s", if_any},
+         [](const Result& r) { return seconds(r.time.waiting_s > 1e-9 * r.time.iteration_s ? r.time.waiting_s : 0); }},
+        {{"idle", "idle_time_s", if_any}, [](const Result& r) { return seconds(r.time.idle_s); }},
+        {{"closed form", "closed_form.iteration_time_s", if_any},
+         [](const Result& r) { return seconds(r.closed_form.iteration_time_s); }},
+        {{"samples/s", "throughput_samples_per_s"},
+         [](const Result& r) { return decimals(r.throughput_samples_per_s, 1); }},
+        {{"scaling", "scaling", if_varied}, [](const Result& r) { return name_of(r.scaling); }},
+        {{"efficiency", "scaling_efficiency", if_any},
+         [](const Result& r) { return decimals(r.scaling_efficiency, 3); }},
+    };
+}
+
+/// Returns the columns of results with several seeds, and of jitter.
+std::vector<ResultColumn> spreads(const Report& report) {
+    bool repeated = false, slowest = false;
+    for (const Result& r : report.results) {
+        repeated = repeated || r.repeated;
+        slowest = slowest || r.expected_slowest_s;
+    }
+    const Shown of_repeated = repeated ? Shown::always : if_chosen, of_slowest = slowest ? Shown::always : if_chosen;
+    const auto of = [](double Spread::*number) {
+        return [number](const Result& r) {
+            return seconds(r.repeated ? std::optional((*r.repeated).*number) : std::nullopt);
+        };
+    };
+    return {
+        {{"seeds", "repeats", of_repeated},
+         [](const Result& r) { return r.repeated ? fmt::format("{}", r.repeated->count) : "-"; }},
+        {{"mean", "iteration_time_mean_s", of_repeated}, of(&Spread::mean)},
+        {{"median", "iteration_time_median_s", of_repeated}, of(&Spread::median)},
+        {{"5 %", "iteration_time_p05_s", of_repeated}, of(&Spread::p05)},
+        {{"95 %", "iteration_time_p95_s", of_repeated}, of(&Spread::p95)},
+        {{"slowest expected", "expected_slowest_s", of_slowest},
+         [](const Result& r) { return seconds(r.expected_slowest_s); }},
+        {{"slowest factor", "expected_slowest_factor", of_slowest},
+         [](const Result& r) { return decimals(r.expected_slowest_factor, 4); }},
+    };
+}
+
+/// Returns the columns of traffic, memory, and what only some results have.
+std::vector<ResultColumn> others(const Report& report) {
+    bool divided = false, priced = false, whole = false;
+    for (const Result& r : report.results) {
+        divided = divided || !r.parallelism.whole_model() || r.parallelism.pipeline.micro_batches > 1;
+        priced = priced || r.cost.cost;
+        whole = whole || r.run;
+    }
+    const Shown of_split = divided ? Shown::always : if_chosen, of_cost = priced ? Shown::always : if_chosen;
+    const Shown of_run = whole ? Shown::always : if_chosen;
+    return {
+        {{"messages", "messages", if_any, Align::right, true},
+         [](const Result& r) { return fmt::format("{}", r.messages); }},
+        {{"sent", "bytes_sent", if_any}, [](const Result& r) { return bytes(r.bytes_sent); }},
+        {{"max per rank", "most_bytes_sent_by_rank", if_any},
+         [](const Result& r) { return bytes(r.most_bytes_sent_by_rank); }},
+        {{"memory", "memory.total_bytes", if_varied}, [](const Result& r) { return memory(r.memory); }},
+        {{"busiest link", "most_used_link", if_any, Align::right, true},
+         [](const Result& r) { return r.links.empty() ? "-" : r.links.front().name; }},
+        {{"utilisation", "most_used_link_utilisation", if_any},
+         [](const Result& r) { return r.links.empty() ? "-" : percent(r.links.front().utilisation); }},
+        {{"split", "", of_split, Align::left, true}, [](const Result& r) { return split(r.parallelism, r.ranks); }},
+        {{"bubble", "pipeline_bubble", of_split},
+         [](const Result& r) { return r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"; }},
+        {{"nodes", "nodes", of_cost, Align::right, true},
+         [](const Result& r) { return fmt::format("{}", r.cost.nodes); }},
+        {{"device time", "device_time_s", of_cost}, [](const Result& r) { return seconds(r.cost.device_time_s); }},
+        {{"cost", "cost", of_cost}, [](const Result& r) { return amount(r.cost.cost); }},
+        {{"per million samples", "cost_per_million_samples", of_cost},
+         [](const Result& r) { return amount(r.cost.per_million_samples(r.samples)); }},
+        {{"whole run", "run_time_s", of_run}, [](const Result& r) { return r.run ? long_time(r.run->time_s) : "-"; }},
+        {{"cost of run", "run_cost", whole && priced ? Shown::always : if_chosen},
+         [](const Result& r) { return amount(r.run ? r.run->cost : std::nullopt); }},
+    };
+}
+
+/// Returns all columns: the main ones, then the remaining fields of a result, which can be chosen.
+std::vector<ResultColumn> columns_of(const Report& report) {
+    std::vector<ResultColumn> all{
+        {{"variant", "variant"}, name},
+        {{"model", "workload", if_varied}, [](const Result& r) { return r.workload; }},
+        {{"ranks", "ranks", if_varied}, [](const Result& r) { return fmt::format("{}", r.ranks); }},
+    };
+    for (auto& part : {times(), spreads(report), others(report)}) all.insert(all.end(), part.begin(), part.end());
+    for (const ResultField<Result>& field : fields_of<Result>()) {
+        const bool there = std::any_of(all.begin(), all.end(),
+                                       [&](const ResultColumn& one) { return one.column.field == field.name; });
+        if (there || field.unit == Unit::list || *field.doc == '\0') continue;
+        all.push_back({{heading_of(field.name), field.name, if_chosen},
+                       [&field](const Result& r) { return cell(field.value(r), field.unit); }});
+    }
+    return all;
+}
+
+}  // namespace
+
+std::vector<Column> table_columns(const Report& report) {
+    std::vector<Column> columns;
+    for (ResultColumn& one : columns_of(report)) {
+        for (const Result& r : report.results) one.column.cells.push_back(one.cell(r));
+        columns.push_back(std::move(one.column));
+    }
+    return columns;
+}
+
+std::string to_table(const Report& report, const TableLayout& layout) {
+    const Table table(table_columns(report), layout);
+    std::string text = report.name + ": one iteration";
+    if (const std::string& alike = table.alike(); !alike.empty()) {
+        const bool fits = layout.width == 0 || count_characters(text) + alike.size() + 2 <= layout.width;
+        text += fits ? ", " + alike : fmt::format("\n{}", fmt::join(broken(alike, layout.width), "\n"));
+    }
+    text += "\n\n" + (report.results.size() == 1 ? table.list() : table.text());
+    if (any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.best.has_value(); }))
+        text += "\n* shortest iteration among a variant's grids (`model: auto`)\n";
+    if (const std::string lines = folded(report) + report_notes(report); !lines.empty()) text += "\n" + lines;
+    return text;
+}
+
+std::string to_table(const CollectiveResult& r, const TableLayout& layout) {
+    const std::string over = r.overlay.empty() ? "" : " over " + r.overlay;
+    std::string text;
+    std::vector<Row> rows{
+        {r.operation + ", " + r.algorithm + over, fmt::format("{} ranks, {}", r.ranks, bytes(r.bytes))},
+        {"completion time", seconds(r.completion_time_s)},
+        {"closed form", seconds(r.closed_form_s)},
+        {"messages", fmt::format("{}", r.messages)},
+        {"sent", bytes(r.bytes_sent)},
+        {"max per rank", bytes(r.most_bytes_sent_by_rank)},
+        {"algorithm bandwidth", bandwidth(r.algorithm_bandwidth_Bps)},
+        {"bus bandwidth", bandwidth(r.bus_bandwidth_Bps)},
+    };
+    if (r.cost.cost) rows.push_back({"cost", amount(r.cost.cost)});
+    constexpr std::size_t shown = 3;
+    for (std::size_t i = 0; i < std::min(shown, r.links.size()); ++i) {
+        rows.push_back(
+            {i == 0 ? "busiest links" : "", fmt::format("{}, {}", percent(r.links[i].utilisation), r.links[i].name)});
+    }
+    if (const std::string note = folded(r.folded); !note.empty()) text += note + "\n";
+    text += notes(r.notes);
+    return aligned(rows, 0, layout) + (text.empty() ? "" : "\n" + text);
+}
+
+}  // namespace syncline

@@ -1,0 +1,153 @@
+#include "sim/validation/simulations.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <iterator>
+#include <optional>
+
+#include "sim/batch/simulation.hpp"
+#include "sim/output/expected_fields.hpp"
+#include "sim/process/turn.hpp"
+#include "sim/replay/engine.hpp"
+#include "sim/replay/replay.hpp"
+
+namespace syncline::validation {
+
+namespace {
+
+constexpr double for_ever_s = 3600;
+
+/// Simulates in a separate process, which returns only the number.
+std::string simulate(const RowRun& question) {
+    const std::optional<double> value =
+        number_of(batch::simulate_run(question.scenario, question.seed, question.allow_oom), question.field);
+    if (!value) throw ReplayError(fmt::format("its result has no '{}'", question.field));
+    if (question.positive && *value <= 0)
+        throw ReplayError(fmt::format("its '{}' is {}, but must be above zero, since errors are relative to it",
+                                      question.field, *value));
+    return fmt::format("{}", *value);
+}
+
+}  // namespace
+
+std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number) {
+    if (number == 0) return seed;
+    std::uint64_t bits = seed + number * 0x9e3779b97f4a7c15ULL;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+    return bits ^ (bits >> 31);
+}
+
+bool Simulator::settled(const Asked& asked) {
+    for (const Simulation* const one : asked.simulations) {
+        if (one->failure && !asked.all) return true;
+        if (!one->failure && !one->answer) return false;
+    }
+    return true;
+}
+
+Simulator::Simulation* Simulator::next() {
+    Simulation* best = nullptr;
+    std::size_t fewest = 0;
+    // Those who wait for the fewest simulations come first: they are likely to ask again.
+    for (const Asked& asked : asked_) {
+        Simulation* first = nullptr;
+        std::size_t left = 0;
+        for (Simulation* const one : asked.simulations) {
+            if (one->failure && !asked.all) break;
+            if (one->begun) continue;
+            if (!first) first = one;
+            ++left;
+        }
+        if (!first || (best && left >= fewest)) continue;
+        best = first;
+        fewest = left;
+    }
+    return best;
+}
+
+void Simulator::serve() {
+    while (!pool_.full()) {
+        Simulation* const one = next();
+        if (!one) break;
+        engine();  // loaded once, for all processes
+        const std::string name = std::to_string(++begun_);
+        pool_.start(name, [one] { return simulate(one->question); });
+        one->begun = true;
+        running_[name] = one;
+    }
+    const std::vector<Ended> all = pool_.ended(for_ever_s, held_ != nullptr ? held_->descriptor() : -1);
+    if (held_ != nullptr && held_->interrupted()) throw Stopped();
+    for (const Ended& ended : all) {
+        Simulation& one = *running_.extract(ended.id).mapped();
+        if (!ended.done) {
+            one.failure = ended.text;
+            continue;
+        }
+        one.answer = std::strtod(ended.text.c_str(), nullptr);
+        ++answered_;
+        if (watch_) watch_(answered_);
+    }
+}
+
+std::vector<Simulator::Simulation*> Simulator::ended(const std::vector<RowRun>& questions, bool all) {
+    struct Asking {
+        std::list<Asked>& all;
+        std::list<Asked>::iterator own;
+        ~Asking() { all.erase(own); }
+    };
+    Asked asked{{}, all};
+    for (const RowRun& question : questions)
+        asked.simulations.push_back(
+            &simulations_.try_emplace({question.scenario, question.field, question.seed}, Simulation{question})
+                 .first->second);
+    const Asking asking{asked_, asked_.insert(asked_.end(), std::move(asked))};
+    while (!settled(*asking.own)) {
+        if (Turn* const turn = Turn::current())
+            turn->pause();
+        else
+            serve();
+    }
+    return asking.own->simulations;
+}
+
+std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
+    std::vector<double> answers;
+    for (const Simulation* const one : ended(questions, false)) {
+        // Several rows may share the simulation.
+        if (one->failure) throw ReplayError(fmt::format("{}: {}", questions[answers.size()].name, *one->failure));
+        answers.push_back(*one->answer);
+    }
+    return answers;
+}
+
+std::vector<Answer> Simulator::all_answers(const std::vector<RowRun>& questions) {
+    std::vector<Answer> answers;
+    for (const Simulation* const one : ended(questions, true))
+        answers.push_back(
+            {one->answer, one->failure ? fmt::format("{}: {}", questions[answers.size()].name, *one->failure) : ""});
+    return answers;
+}
+
+void Simulator::by_turns(std::size_t count, const std::function<void(std::size_t)>& work,
+                         const std::function<void(std::size_t)>& ended) {
+    if (count == 1) return work(0);
+    std::list<Turn> turns;
+    for (std::size_t i = 0; i < count; ++i) turns.emplace_back([&work, i] { work(i); });
+    for (bool waits = true; waits;) {
+        std::size_t done = 0;
+        waits = false;
+        for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
+            if (!turn->ended()) turn->resume();
+            if (turn->error()) turns.erase(std::next(turn), turns.end());
+            waits = waits || !turn->ended();
+            done += turn->ended();
+        }
+        ended(done);
+        if (waits) serve();
+    }
+    if (!turns.empty() && turns.back().error()) std::rethrow_exception(turns.back().error());
+}
+
+}  // namespace syncline::validation
