@@ -94,7 +94,7 @@ std::string counted(double count) {
 Estimate estimate(const Lowered& training) {
     // See choose_fidelity(): messages of varying latency are not folded.
     const Fidelity asked = training.plan.noise.lateness().varies() ? Fidelity::message : training.plan.fidelity;
-    return estimate(training.cluster, asked, work_of(training), iterations_of(training), training.window,
+    return estimate(training.cluster, asked, work_of(training), iterations_of(training), training.averaged,
                     training.places, images_of(training));
 }
 

@@ -48,7 +48,7 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
     const Sweep sweep = build_sweep(cluster, plan, chosen);
     const std::vector<std::optional<double>> closed_s = closed_forms(cluster, plan, chosen);
-    ReplayOptions options{.iterations = sweep.rounds, .measured = sweep.rounds - 1, .window = sweep.rounds};
+    ReplayOptions options{.iterations = sweep.rounds, .measured = sweep.rounds - 1, .averaged = sweep.rounds};
     FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, sweep.graph);
     options.fold = fidelity.folds;
     Measured measured{{}, watched_replay(cluster, sweep.graph, options, watch)};

@@ -93,7 +93,7 @@ void mark_best(Report& report) {
 
 std::uint32_t iterations_of(const Lowered& training) {
     const auto asked = static_cast<std::uint32_t>(training.plan.iterations);
-    const std::uint32_t window = training.window;
+    const std::uint32_t window = training.averaged;
     // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
     // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
     const std::uint32_t least = training.plan.noise.varies() ? window + 1 : 2 * window + 1;
@@ -110,15 +110,15 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
     const Plan& plan = training.plan;
     ReplayedIteration replayed;
     replayed.graph = std::move(graph);
-    const std::uint32_t window = training.window;
+    const std::uint32_t window = training.averaged;
     ReplayOptions options = recorded;
     options.iterations = iterations_of(training);
     options.measured = options.iterations == 1 ? 0 : options.iterations - 2;
-    options.window = window;
+    options.averaged = window;
     FidelityChoice fidelity = choose_fidelity(plan.fidelity, training.cluster, replayed.graph, options.messages);
     options.fold = fidelity.folds;
     options.average = plan.fidelity == Fidelity::averaged;
-    replayed.window = window;
+    replayed.averaged = window;
     replayed.measured = options.measured;
     replayed.timeline = watched_replay(training.cluster, replayed.graph, options, watch);
     replayed.timeline.folding_error_s =

@@ -71,7 +71,7 @@ void mark_best(Report& report);
 struct ReplayedIteration {
     TaskGraph graph;
     Timeline timeline;
-    std::uint32_t window = 1;    ///< number of iterations over which times and counts are averaged
+    std::uint32_t averaged = 1;  ///< number of iterations over which times and counts are averaged
     std::uint32_t measured = 0;  ///< number of the last of them
     Folded folded;
     Breakdown time;

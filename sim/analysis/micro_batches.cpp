@@ -39,7 +39,7 @@ std::vector<Sizes> tries(const Pipeline& pipeline, std::int64_t all) {
 bool may_repeat(const Lowered& training) {
     const Plan& plan = training.plan;
     const Pipeline& pipeline = plan.parallelism.pipeline;
-    return training.window == 1 && !plan.noise.varies() && pipeline.schedule != PipelineSchedule::gpipe;
+    return training.averaged == 1 && !plan.noise.varies() && pipeline.schedule != PipelineSchedule::gpipe;
 }
 
 /// Returns the training with another number of the same micro-batches. A pass keeps the mean time that it has with all
@@ -153,8 +153,8 @@ private:
         const Exchange& few = fewer_.graph.exchange(a.exchange);
         const Exchange& many = more_.graph.exchange(b.exchange);
         const std::span<const ProcessId> here = fewer_.graph.group(few.group), there = more_.graph.group(many.group);
-        return few.bytes == many.bytes && few.channel == many.channel && few.kind == many.kind &&
-               a.member == b.member && here.size() == there.size() && here.front() == there.front();
+        return few.bytes == many.bytes && few.tag == many.tag && few.kind == many.kind && a.member == b.member &&
+               here.size() == there.size() && here.front() == there.front();
     }
 
     /// Returns whether a task of the shorter replay is one of the longer, which is so much later there.

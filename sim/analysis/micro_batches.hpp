@@ -26,7 +26,7 @@
 ///
 /// All replays together have at most two thirds of the micro-batches, or nothing is folded. Not folded: gpipe, which
 /// repeats in two places; random times (Noise), ticks of a clock, orders agreed on as ranks go; averages over several
-/// iterations (Lowered::window). Left out: LinkUse::unused_ways, if another link becomes the busiest with all
+/// iterations (Lowered::averaged). Left out: LinkUse::unused_ways, if another link becomes the busiest with all
 /// micro-batches.
 namespace syncline {
 

@@ -107,7 +107,7 @@ std::optional<double> ExchangeCosts::of(const CollectiveAlgorithm& algorithm, co
         return switched_cost(cluster_, places_, *switched, bytes);
     const auto [message, added] = messages_.try_emplace(spec.name);
     // Channels take the ranks in other orders, over links of which some are shared and others are not.
-    if (algorithm.parts() > 1 && !is_flat(cluster_)) return std::nullopt;
+    if (algorithm.slices() > 1 && !is_flat(cluster_)) return std::nullopt;
     if (added) message->second = message_cost(cluster_, places_, spec.name);
     if (!message->second) return std::nullopt;
     return carried_cost(cluster_, places_, algorithm, bytes, *message->second, protocol);
@@ -293,7 +293,7 @@ std::string why_none_of_groups(const Lowered& training) {
 ClosedForm form_of_groups(const Lowered& training) {
     if (const std::string why_not = why_none_of_groups(training); !why_not.empty()) return {why_not, {}, {}, why_not};
     ClosedForms of_passes(training, true), most(training, true), least(training, true, false);
-    part_times(training, of_passes);
+    virtual_stage_times(training, of_passes);
     const double most_s = forecast(training, most).time_s, least_s = forecast(training, least).time_s;
     if (!most.known()) return {most.why_not(), {}, {}, most.why_not()};
     constexpr double exactness = 1e-6;

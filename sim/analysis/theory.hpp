@@ -31,7 +31,7 @@
 ///
 /// with the times of a rank that has a part of the layer; the groups of an exchange have disjoint ranks, and so
 /// disjoint links (A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI 2019;
-/// its equations are re-derived). In rounds of a layer's core an exchange counts only as far as it takes longer than
+/// its equations are re-derived). In steps of a layer's core an exchange counts only as far as it takes longer than
 /// the computation beside it. If a buffer does not divide into equal blocks, some ranks are ahead of the sum by the
 /// time of some bytes: the closed form is given if the sums with every buffer rounded up and down to equal blocks
 /// differ by less than a millionth.

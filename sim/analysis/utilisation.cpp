@@ -31,7 +31,7 @@ double executed_flop(const Model& model, const Arrangement& arrangement, Recompu
         const PlacedLayer& placed = arrangement.layers[i];
         const double ranks = static_cast<double>(arrangement.stage_ranks) * placed.contributors /
                              static_cast<double>(placed.layout.rows);
-        const double own = placed.share.samples * placed.share.part * placed.share.area;
+        const double own = placed.share.samples * placed.share.fraction * placed.share.area;
         const double again = recomputed_flop(recomputation, model, static_cast<std::uint32_t>(i), placed.share);
         flop += (flop_per_sample(model, i) * own + again) * arrangement.micro_batches * ranks;
     }

@@ -53,7 +53,7 @@ private:
         text.remove_prefix(begin);
     }
 
-    XmlPlace place() const {
+    XmlLocation place() const {
         const std::size_t line = XML_GetCurrentLineNumber(parser_.get()),
                           column = XML_GetCurrentColumnNumber(parser_.get()) + 1;
         return {line + lines_before_, line == 1 ? column + columns_before_ : column};

@@ -13,14 +13,14 @@
 namespace syncline {
 
 /// A position in the document, counted from 1, in characters.
-struct XmlPlace {
+struct XmlLocation {
     std::size_t line = 1, column = 1;
 };
 
 struct XmlError : std::runtime_error {
-    XmlError(XmlPlace where, const std::string& what, std::string with_hint = "")
+    XmlError(XmlLocation where, const std::string& what, std::string with_hint = "")
         : std::runtime_error(what), place(where), hint(std::move(with_hint)) {}
-    XmlPlace place;
+    XmlLocation place;
     std::string hint;
 };
 
@@ -28,7 +28,7 @@ struct XmlError : std::runtime_error {
 struct XmlTag {
     std::string_view name;
     std::span<const char* const> attributes;  ///< names and values in turn
-    XmlPlace place;
+    XmlLocation place;
 
     std::optional<std::string> attribute(std::string_view name) const;
 };

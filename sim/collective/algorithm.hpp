@@ -38,7 +38,7 @@ public:
                             std::uint32_t round) const = 0;
 
     /// Returns the number of programs that every member runs side by side, its lanes; program() is that of lane 0. A
-    /// lane works on one of parts() parts of the buffer. Its messages are in one of as many channels as there are
+    /// lane works on one of slices() slices of the buffer. Its messages are in one of as many channels as there are
     /// lanes, in which they are received in the order in which they are sent: lanes share a channel only if none of
     /// their peers is the same in the same direction.
     virtual std::uint32_t lanes() const { return 1; }
@@ -50,14 +50,14 @@ public:
         return program(rank, ranks, bytes, round);
     }
 
-    /// Returns the number of parts. A device divides its reductions among them: each has this part of the device's
+    /// Returns the number of slices. A device divides its reductions among them: each has this fraction of the device's
     /// rate, since its thread blocks run beside the others'.
-    virtual std::uint32_t parts() const { return 1; }
+    virtual std::uint32_t slices() const { return 1; }
 
-    /// Returns the member whose block a block of this part is, for operations in which blocks belong to members; empty:
-    /// block i is member i's.
-    virtual std::span<const std::uint32_t> order(std::uint32_t part) const {
-        (void)part;
+    /// Returns the member whose block a block of this slice is, for operations in which blocks belong to members;
+    /// empty: block i is member i's.
+    virtual std::span<const std::uint32_t> order(std::uint32_t slice) const {
+        (void)slice;
         return {};
     }
 

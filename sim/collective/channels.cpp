@@ -20,9 +20,9 @@ public:
     }
 
     std::uint32_t lanes() const override { return static_cast<std::uint32_t>(orders_.size()) * each_; }
-    std::uint32_t parts() const override { return static_cast<std::uint32_t>(orders_.size()) * of_->parts(); }
+    std::uint32_t slices() const override { return static_cast<std::uint32_t>(orders_.size()) * of_->slices(); }
     std::uint32_t period() const override { return of_->period(); }
-    std::span<const std::uint32_t> order(std::uint32_t part) const override { return orders_[part / of_->parts()]; }
+    std::span<const std::uint32_t> order(std::uint32_t slice) const override { return orders_[slice / of_->slices()]; }
 
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override {
         return lane_program(0, rank, ranks, bytes, round);
@@ -36,7 +36,7 @@ public:
         Program program =
             of_->lane_program(lane % each_, positions_[channel][rank], ranks, shares.size(channel), round);
         program.offset += shares.offset(channel);
-        program.part += channel * of_->parts();
+        program.slice += channel * of_->slices();
         program.channel += channel * each_;
         for (Step& step : program.steps) {
             if (step.after_lane != Step::no_lane) step.after_lane += channel * each_;

@@ -91,7 +91,7 @@ public:
     }
 
     std::uint32_t lanes() const override { return 4; }
-    std::uint32_t parts() const override { return 2; }
+    std::uint32_t slices() const override { return 2; }
 
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override {
         return lane_program(0, rank, ranks, bytes, round);
@@ -105,7 +105,7 @@ public:
         const Partition halves{bytes, 2};
         Program program;
         program.offset = halves.offset(half);
-        program.part = program.channel = half;
+        program.slice = program.channel = half;
         program.partition = {halves.size(half), segments(halves.size(half), tree.depth)};
         const std::uint32_t parent = tree.parent[rank];
         const std::vector<std::uint32_t>& children = tree.children[rank];

@@ -78,7 +78,7 @@ struct Program {
     Partition partition;
     std::vector<Step> steps;
     std::uint64_t offset = 0;   ///< of the partition in the buffer, in bytes
-    std::uint32_t part = 0;     ///< number of this part of the buffer, and channel of the messages: see
+    std::uint32_t slice = 0;    ///< number of this slice of the buffer, and channel of the messages: see
     std::uint32_t channel = 0;  ///< CollectiveAlgorithm::lanes()
 };
 

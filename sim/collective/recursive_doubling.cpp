@@ -1,14 +1,14 @@
 #include <bit>
 
 #include "sim/collective/factories.hpp"
-#include "sim/collective/fold.hpp"
+#include "sim/collective/surplus_ranks.hpp"
 
 /// Recursive doubling: in step k every rank exchanges all that it has with the rank whose number differs in bit k.
 ///
 /// All-reduce, with 2^k ranks: k = lg N steps of α + S·β + S·γ each, and N·k messages of S bytes. Otherwise ranks are
-/// folded (fold.hpp): r = N - 2^⌊lg N⌋ ranks hand over their contribution before and get the result after. The ranks
-/// that take it start a step later and delay all others, so the time is ⌊lg N⌋(α + S·β + S·γ) + 2(α + S·β) + S·γ, with
-/// 2^⌊lg N⌋·⌊lg N⌋ + 2r messages. Every link carries one message at a time in each direction.
+/// folded (surplus_ranks.hpp): r = N - 2^⌊lg N⌋ ranks hand over their contribution before and get the result after. The
+/// ranks that take it start a step later and delay all others, so the time is ⌊lg N⌋(α + S·β + S·γ) + 2(α + S·β) + S·γ,
+/// with 2^⌊lg N⌋·⌊lg N⌋ + 2r messages. Every link carries one message at a time in each direction.
 ///
 /// Allgather: the exchanged data doubles with every step, lg N·α + (N-1)/N·S·β with 2^k ranks. Otherwise folded ranks
 /// hand over their block before, some places have two blocks, and afterwards a folded rank gets the N-1 blocks that are
@@ -30,18 +30,18 @@ class RecursiveDoubling : public CollectiveAlgorithm {
 public:
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
         Program program{{bytes, 1}, {}};
-        const Fold fold(ranks);
-        if (fold.folded(rank)) {
+        const SurplusRanks surplus(ranks);
+        if (surplus.without_place(rank)) {
             program.steps.push_back({{{rank + 1, 0}}, {}});
             program.steps.push_back({{}, {{rank + 1, 0}}});
             return program;
         }
-        if (fold.paired(rank)) program.steps.push_back({{}, {{rank - 1, 0}}, true});
-        for (std::uint32_t distance = 1; distance < fold.places; distance *= 2) {
-            const std::uint32_t partner = fold.rank_at(fold.place(rank) ^ distance);
+        if (surplus.paired(rank)) program.steps.push_back({{}, {{rank - 1, 0}}, true});
+        for (std::uint32_t distance = 1; distance < surplus.places; distance *= 2) {
+            const std::uint32_t partner = surplus.rank_at(surplus.place(rank) ^ distance);
             program.steps.push_back({{{partner, 0}}, {{partner, 0}}, true});
         }
-        if (fold.paired(rank)) program.steps.push_back({{{rank - 1, 0}}, {}});
+        if (surplus.paired(rank)) program.steps.push_back({{{rank - 1, 0}}, {}});
         return program;
     }
 
@@ -63,36 +63,36 @@ class RecursiveDoublingAllgather : public CollectiveAlgorithm {
 public:
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
         Program program{{bytes, ranks}, {}};
-        const Fold fold(ranks);
-        if (fold.folded(rank)) {
+        const SurplusRanks surplus(ranks);
+        if (surplus.without_place(rank)) {
             program.steps.push_back({{{rank + 1, rank}}, {}});
             program.steps.push_back({{}, {{rank + 1, rank + 1, ranks - 1}}});
             return program;
         }
-        if (fold.paired(rank)) program.steps.push_back({{}, {{rank - 1, rank - 1}}});
-        const std::uint32_t place = fold.place(rank);
-        for (std::uint32_t distance = 1; distance < fold.places; distance *= 2) {
-            const std::uint32_t partner = fold.rank_at(place ^ distance);
+        if (surplus.paired(rank)) program.steps.push_back({{}, {{rank - 1, rank - 1}}});
+        const std::uint32_t place = surplus.place(rank);
+        for (std::uint32_t distance = 1; distance < surplus.places; distance *= 2) {
+            const std::uint32_t partner = surplus.rank_at(place ^ distance);
             const auto gathered = [&](std::uint32_t of_place) {
-                const Blocks blocks = fold.blocks_around(of_place, distance);
+                const Blocks blocks = surplus.blocks_around(of_place, distance);
                 return Message{partner, blocks.block, blocks.count};
             };
             program.steps.push_back({{gathered(place)}, {gathered(place ^ distance)}});
         }
-        if (fold.paired(rank)) program.steps.push_back({{{rank - 1, rank, ranks - 1}}, {}});
+        if (surplus.paired(rank)) program.steps.push_back({{{rank - 1, rank, ranks - 1}}, {}});
         return program;
     }
 
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
-        const Fold fold(ranks);
-        if (fold.extra != 0 && (bytes % ranks != 0 || message.travels)) return {};
+        const SurplusRanks surplus(ranks);
+        if (surplus.count != 0 && (bytes % ranks != 0 || message.travels)) return {};
         const Partition partition{bytes, ranks};
         const auto transfer = [&](std::uint32_t blocks) {
             return message.alpha_s + static_cast<double>(partition.largest(blocks)) * message.beta_s_per_B;
         };
-        double total = fold.extra == 0 ? 0 : transfer(1) + transfer(ranks - 1);
-        for (std::uint32_t distance = 1; distance < fold.places; distance *= 2)
-            total += transfer(fold.ranks_before(distance));
+        double total = surplus.count == 0 ? 0 : transfer(1) + transfer(ranks - 1);
+        for (std::uint32_t distance = 1; distance < surplus.places; distance *= 2)
+            total += transfer(surplus.ranks_before(distance));
         return total;
     }
 

@@ -46,15 +46,15 @@ void describe(Fields& fields, const std::string& workload, std::vector<Calibrati
 void check_point(Fields& fields, const EfficiencyCurve::Point& last, const EfficiencyCurve::Point& point) {
     if (point.at <= last.at)
         return fields.reject("at", fmt::format("{} follows {}", point.at, last.at), "sizes must ascend");
-    if (point.part < last.part)
-        return fields.reject("part", fmt::format("{} is less than the previous {}", point.part, last.part),
+    if (point.fraction < last.fraction)
+        return fields.reject("part", fmt::format("{} is less than the previous {}", point.fraction, last.fraction),
                              "larger work must not reach a smaller part of the peak");
     constexpr double rounding = 1 + 1e-9;
-    if (point.part / last.part > point.at / last.at * rounding)
+    if (point.fraction / last.fraction > point.at / last.at * rounding)
         fields.reject("part",
-                      fmt::format("with {} at {} and {} at {}, the larger work would take less time", last.part,
-                                  last.at, point.part, point.at),
-                      fmt::format("the maximum is {:.4g} here", last.part * point.at / last.at));
+                      fmt::format("with {} at {} and {} at {}, the larger work would take less time", last.fraction,
+                                  last.at, point.fraction, point.at),
+                      fmt::format("the maximum is {:.4g} here", last.fraction * point.at / last.at));
 }
 
 void describe(Fields& fields, EfficiencyCurve& curve) {
@@ -64,18 +64,19 @@ void describe(Fields& fields, EfficiencyCurve& curve) {
                    "the smallest of a matrix product's three extents (`gemm`).",
                    true},
                   curve.over, {{"batch", EfficiencyCurve::Over::batch}, {"gemm", EfficiencyCurve::Over::gemm}});
-    fields.each({"points",
-                 "Points of the curve: `[{at: 1, part: 0.2}, {at: 64, part: 0.6}]`. Between them the part is a power "
-                 "of the size; it must not fall, nor grow faster than the size.",
-                 true},
-                [&](Fields& entry) {
-                    EfficiencyCurve::Point point;
-                    entry.number({"at", "Size: number of samples, or smallest extent.", true}, point.at, 1e-3, 1e12);
-                    entry.number({"part", "Part of the device's `flops` that is reached.", true}, point.part, 1e-6, 1);
-                    if (!entry.sound()) return;
-                    if (!curve.points.empty()) check_point(entry, curve.points.back(), point);
-                    if (entry.sound()) curve.points.push_back(point);
-                });
+    fields.each(
+        {"points",
+         "Points of the curve: `[{at: 1, part: 0.2}, {at: 64, part: 0.6}]`. Between them the part is a power "
+         "of the size; it must not fall, nor grow faster than the size.",
+         true},
+        [&](Fields& entry) {
+            EfficiencyCurve::Point point;
+            entry.number({"at", "Size: number of samples, or smallest extent.", true}, point.at, 1e-3, 1e12);
+            entry.number({"part", "Part of the device's `flops` that is reached.", true}, point.fraction, 1e-6, 1);
+            if (!entry.sound()) return;
+            if (!curve.points.empty()) check_point(entry, curve.points.back(), point);
+            if (entry.sound()) curve.points.push_back(point);
+        });
     fields.text({"source", "Source of the curve: who measured it, and how; or that it is chosen.", true}, source);
 }
 

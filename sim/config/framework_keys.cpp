@@ -15,7 +15,7 @@ namespace {
 /// group.
 constexpr std::array software_keys{
     "exchange",
-    "servers.placement",
+    "servers.assignment",
     "servers.pull",
     "servers.local_reduction",
     "overlap",

@@ -87,7 +87,7 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
     fields.integer(
         {"virtual_stages",
          "Number of virtual stages on each stage, parts of the model that are not neighbours (Megatron-LM)."},
-        pipeline.chunks, 1, 1 << 16);
+        pipeline.virtual_stages, 1, 1 << 16);
     fields.integer_list(
         {"layers",
          "Number of layers of each virtual stage, `virtual_stages` × `stages` numbers. Default: balanced by time."},

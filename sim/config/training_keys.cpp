@@ -56,10 +56,10 @@ void describe(Fields& fields, Servers& servers) {
     fields.one_of({"placement",
                    "Distribution of tensors over servers: `round-robin`, `greedy-bytes` (to the server with the fewest "
                    "bytes so far), or `sliced` (equal slices on all servers)."},
-                  servers.placement,
-                  {{"round-robin", Placement::round_robin},
-                   {"greedy-bytes", Placement::greedy_bytes},
-                   {"sliced", Placement::sliced}});
+                  servers.assignment,
+                  {{"round-robin", ServerAssignment::round_robin},
+                   {"greedy-bytes", ServerAssignment::greedy_bytes},
+                   {"sliced", ServerAssignment::sliced}});
     int location = 0;
     fields.choice_or_section(
         {"location",

@@ -54,7 +54,7 @@ public:
         add("addition of micro-batches' gradients", added_s_);
         add("optimizer's step", step_s);
         for (const KernelParts& row : all) sum_s += row.seconds;
-        add("chunks of products, jitter, stragglers", compute_s - sum_s);
+        add("chunks of GEMMs, jitter, stragglers", compute_s - sum_s);
         std::stable_sort(all.begin(), all.end(),
                          [](const KernelParts& a, const KernelParts& b) { return a.seconds > b.seconds; });
         return all;
@@ -77,7 +77,7 @@ std::vector<KernelParts> kernel_parts(const Lowered& training, std::uint32_t ran
     KernelSum sum(training, static_cast<double>(iterations) * arrangement.micro_batches);
     for (std::size_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
-        if (placed.part % arrangement.stages == stage && placed.has_part(index)) sum.add_layer(i, index);
+        if (placed.virtual_stage % arrangement.stages == stage && placed.has_part(index)) sum.add_layer(i, index);
     }
     return sum.rows(compute_s, step_s);
 }

@@ -7,7 +7,7 @@
 
 /// What a rank's device computes in the window: the kernels of the compute model (kernels.hpp), each pass of each of
 /// its layers once per micro-batch, and waits for launches, what is computed again, the addition of gradients, and the
-/// optimizer's step. What these do not explain of `compute_s` is one more row: products in chunks, jitter, stragglers.
+/// optimizer's step. What these do not explain of `compute_s` is one more row: GEMMs in chunks, jitter, stragglers.
 namespace syncline {
 
 /// Returns the rows for one rank, the longest first; none if the compute model has no kernels. `compute_s` is its

@@ -15,7 +15,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     const Cluster& cluster = training.cluster;
     const Plan& plan = training.plan;
     // The iterations of the window are recorded, and the previous one, which may reach into it.
-    const std::uint32_t iterations = training.window + 1;
+    const std::uint32_t iterations = training.averaged + 1;
     TaskGraph graph = build_iteration(training);
     const std::uint64_t messages = count_messages(graph, iterations);
     ReplayOptions recorded_options;
@@ -30,7 +30,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
                                                iterations, messages, options.most_messages);
     const Recorded recorded(replayed);
     const TaskNames names(training);
-    explanation.iterations = replayed.window;
+    explanation.iterations = replayed.averaged;
     explanation.window_s = recorded.window().end_s - recorded.window().start_s;
     explanation.last_rank = recorded.last_rank();
     explanation.ranks = rank_parts(recorded, static_cast<std::uint32_t>(plan.ranks));

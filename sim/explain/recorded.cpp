@@ -10,7 +10,7 @@ Recorded::Recorded(const ReplayedIteration& replayed)
     : replayed_(replayed),
       first_(replayed.measured + 1 - static_cast<std::uint32_t>(replayed.timeline.recorded.size())),
       update_(syncline::last_update(replayed.graph, replayed.timeline)),
-      window_(window_of(replayed.timeline, update_, replayed.window)),
+      window_(window_of(replayed.timeline, update_, replayed.averaged)),
       meeting_of_(replayed.graph.tasks().size(), 0) {
     std::map<std::pair<ExchangeId, std::uint32_t>, std::uint32_t> times;  // number of executions by each member
     std::map<std::pair<ExchangeId, std::uint32_t>, std::uint32_t> number;
@@ -29,10 +29,10 @@ Recorded::Recorded(const ReplayedIteration& replayed)
 std::vector<Interval> Recorded::own_windows() const {
     std::vector<Interval> windows(graph().processes().size(), window_);
     // From a standing start no rank continues before the last one has ended.
-    if (replayed_.window > last_iteration() - first_) return windows;
+    if (replayed_.averaged > last_iteration() - first_) return windows;
     for (TaskId task = 0; task < graph().tasks().size(); ++task)
         if (graph().tasks()[task].phase == Phase::update)
-            windows[process_of(task)] = window_of(timeline(), task, replayed_.window);
+            windows[process_of(task)] = window_of(timeline(), task, replayed_.averaged);
     return windows;
 }
 

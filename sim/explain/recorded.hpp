@@ -29,7 +29,7 @@ public:
     const TaskGraph& graph() const { return replayed_.graph; }
     const Timeline& timeline() const { return replayed_.timeline; }
     const Trace& trace() const { return replayed_.timeline.trace; }
-    std::uint32_t iterations() const { return replayed_.window; }  ///< number in the window
+    std::uint32_t iterations() const { return replayed_.averaged; }  ///< number in the window
     std::uint32_t first_iteration() const { return first_; }
     std::uint32_t last_iteration() const { return replayed_.measured; }
     const Interval& interval(const Ran& ran) const { return timeline().recorded[ran.iteration - first_][ran.task]; }

@@ -17,7 +17,7 @@ TaskNames::TaskNames(const Lowered& training)
                                        : bucket.layers.size() > 1 ? ", "
                                                                   : "",
                                        bucket.layers.size() > 1 ? last : "");
-        if (training.plan.partition_bytes > 0) name += fmt::format(" part {}", bucket.part);
+        if (training.plan.partition_bytes > 0) name += fmt::format(" piece {}", bucket.piece);
         buckets_.push_back(std::move(name));
     }
 }

@@ -46,7 +46,7 @@ Coordination coordinate(std::span<const Bucket> buckets, const Plan& plan, std::
         if (plan.schedule == Schedule::random)
             result.urgency.push_back(drawn_urgency(plan.noise.seed, first + result.urgency.size()));
         if (plan.fusion.negotiation == Negotiation::none) continue;
-        const std::uint64_t bytes = bucket.part == 0 ? bucket.layers.size() * request_bytes_per_layer : 0;
+        const std::uint64_t bytes = bucket.piece == 0 ? bucket.layers.size() * request_bytes_per_layer : 0;
         const bool together = result.ahead && !result.request_bytes.empty();
         if (together) result.request_bytes.front() += bytes;
         result.request_bytes.push_back(together ? 0 : bytes);

@@ -20,15 +20,16 @@ namespace {
 class Timetable {
 public:
     /// `pipeline` has the number of micro-batches that follow each other without a barrier.
-    Timetable(const Lowered& training, const Pipeline& pipeline, Prices& prices, const std::vector<PartTime>& parts)
+    Timetable(const Lowered& training, const Pipeline& pipeline, Prices& prices,
+              const std::vector<VirtualStageTime>& virtual_stages)
         : training_(training),
-          parts_(parts),
+          virtual_stages_(virtual_stages),
           micro_batches_(static_cast<std::uint32_t>(pipeline.micro_batches)),
           blocks_(pipeline.stages > 1 && pipeline.blocks()) {
         const std::uint32_t stages = training.arrangement.stages, ranks = training.arrangement.stage_ranks;
-        for (std::size_t part = 0; part + 1 < parts.size(); ++part) {
-            const auto stage = static_cast<std::uint32_t>(part % stages), next = (stage + 1) % stages;
-            const Boundary& boundary = training.arrangement.boundaries[part];
+        for (std::size_t virtual_stage = 0; virtual_stage + 1 < virtual_stages.size(); ++virtual_stage) {
+            const auto stage = static_cast<std::uint32_t>(virtual_stage % stages), next = (stage + 1) % stages;
+            const Boundary& boundary = training.arrangement.boundaries[virtual_stage];
             const double sent_s =
                 stage == next ? 0 : prices.transfer_s({stage * ranks, ranks}, next * ranks, boundary.bytes);
             const auto gathered_s = [&](const std::optional<ActivationExchange>& one, std::uint32_t by) {
@@ -39,7 +40,8 @@ public:
             transfers_.push_back(
                 {sent_s, gathered_s(boundary.activations, next), gathered_s(boundary.gradients, stage)});
         }
-        for (auto* data : {&forward_s_, &backward_s_}) data->assign(parts.size() * micro_batches_, std::nan(""));
+        for (auto* data : {&forward_s_, &backward_s_})
+            data->assign(virtual_stages.size() * micro_batches_, std::nan(""));
         for (std::uint32_t stage = 0; stage < stages; ++stage)
             rows_.push_back({slots(pipeline, stage), 0, 0, 0, std::nan(""), 0});
         std::vector<std::uint32_t> ready(stages);
@@ -59,8 +61,9 @@ public:
     /// Returns the time at which a layer's gradients are complete.
     double gradients_s(std::uint32_t layer) const {
         const PlacedLayer& placed = training_.arrangement.layers[layer];
-        const double end_s = last_backward_s_.at(placed.part);
-        return end_s - parts_[placed.part].gradients_left[layer - training_.arrangement.first_layer[placed.part]];
+        const double end_s = last_backward_s_.at(placed.virtual_stage);
+        return end_s - virtual_stages_[placed.virtual_stage]
+                           .gradients_left[layer - training_.arrangement.first_layer[placed.virtual_stage]];
     }
 
 private:
@@ -76,7 +79,9 @@ private:
         double sent_s = 0, activations_s = 0, gradients_s = 0;
     };
 
-    std::size_t at(std::size_t part, std::uint32_t micro_batch) const { return part * micro_batches_ + micro_batch; }
+    std::size_t at(std::size_t virtual_stage, std::uint32_t micro_batch) const {
+        return virtual_stage * micro_batches_ + micro_batch;
+    }
 
     /// Runs the passes of a stage until one lacks its data. Returns whether there was one.
     bool advance(std::uint32_t stage) {
@@ -84,21 +89,21 @@ private:
         bool any = false;
         for (; row.next < row.slots.size(); ++row.next) {
             const Slot& slot = row.slots[row.next];
-            const std::size_t part = slot.chunk * rows_.size() + stage;
-            const double arrival_s = arrival(part, slot);
+            const std::size_t virtual_stage = slot.virtual_rank * rows_.size() + stage;
+            const double arrival_s = arrival(virtual_stage, slot);
             if (std::isnan(arrival_s)) break;
-            const PassTime& pass = parts_[part].of(slot);
+            const PassTime& pass = virtual_stages_[virtual_stage].of(slot);
             double start_s = std::max({arrival_s, row.computed_s, row.sent_s});
             if (pass.exchanges_first) start_s = std::max(start_s, row.quiet_s);
             if (row.next == 0) row.start_s = start_s;
             row.computed_s = start_s + pass.computed_s;
             if (pass.quiet_s > 0) row.quiet_s = std::max(row.quiet_s, start_s + pass.quiet_s);
             if (slot.gradients != Gradients::weights)
-                (slot.forward ? forward_s_ : backward_s_)[at(part, slot.micro_batch)] = start_s + pass.data_s;
-            row.sent_s = blocks_ ? start_s + pass.data_s + sent_s(part, slot) : 0;
+                (slot.forward ? forward_s_ : backward_s_)[at(virtual_stage, slot.micro_batch)] = start_s + pass.data_s;
+            row.sent_s = blocks_ ? start_s + pass.data_s + sent_s(virtual_stage, slot) : 0;
             if (slot.releases()) {
-                last_backward_s_.resize(parts_.size());
-                last_backward_s_[part] = start_s + std::max(pass.data_s, pass.computed_s);
+                last_backward_s_.resize(virtual_stages_.size());
+                last_backward_s_[virtual_stage] = start_s + std::max(pass.data_s, pass.computed_s);
             }
             any = true;
         }
@@ -106,31 +111,32 @@ private:
     }
 
     /// Returns the time at which the data of a pass arrives; NaN if that is not known yet.
-    double arrival(std::size_t part, const Slot& slot) const {
+    double arrival(std::size_t virtual_stage, const Slot& slot) const {
         if (slot.gradients == Gradients::weights) return 0;
         if (slot.forward) {
-            if (part == 0) return 0;
-            const Transfer& from = transfers_[part - 1];
-            return forward_s_[at(part - 1, slot.micro_batch)] + from.sent_s + from.activations_s;
+            if (virtual_stage == 0) return 0;
+            const Transfer& from = transfers_[virtual_stage - 1];
+            return forward_s_[at(virtual_stage - 1, slot.micro_batch)] + from.sent_s + from.activations_s;
         }
-        if (part + 1 == parts_.size()) return forward_s_[at(part, slot.micro_batch)];
-        return backward_s_[at(part + 1, slot.micro_batch)] + transfers_[part].sent_s + transfers_[part].gradients_s;
+        if (virtual_stage + 1 == virtual_stages_.size()) return forward_s_[at(virtual_stage, slot.micro_batch)];
+        return backward_s_[at(virtual_stage + 1, slot.micro_batch)] + transfers_[virtual_stage].sent_s +
+               transfers_[virtual_stage].gradients_s;
     }
 
     /// Returns the time in which a pass's results are sent, if there is a transfer.
-    double sent_s(std::size_t part, const Slot& slot) const {
+    double sent_s(std::size_t virtual_stage, const Slot& slot) const {
         if (slot.gradients == Gradients::weights) return 0;
-        if (slot.forward) return part + 1 == parts_.size() ? 0 : transfers_[part].sent_s;
-        return part == 0 ? 0 : transfers_[part - 1].sent_s;
+        if (slot.forward) return virtual_stage + 1 == virtual_stages_.size() ? 0 : transfers_[virtual_stage].sent_s;
+        return virtual_stage == 0 ? 0 : transfers_[virtual_stage - 1].sent_s;
     }
 
     const Lowered& training_;
-    const std::vector<PartTime>& parts_;
+    const std::vector<VirtualStageTime>& virtual_stages_;
     const std::uint32_t micro_batches_;
     const bool blocks_;
-    std::vector<Transfer> transfers_;             ///< after each part
-    std::vector<double> forward_s_, backward_s_;  ///< by part and micro-batch: the result can leave
-    std::vector<double> last_backward_s_;         ///< by part
+    std::vector<Transfer> transfers_;             ///< after each virtual stage
+    std::vector<double> forward_s_, backward_s_;  ///< by virtual stage and micro-batch: the result can leave
+    std::vector<double> last_backward_s_;         ///< by virtual stage
     std::vector<Row> rows_;                       ///< by stage
 };
 
@@ -233,20 +239,23 @@ double exchanges_end(const Lowered& training, Prices& prices, const Timetable& p
     return std::max(end_s, reduction.shards_s);
 }
 
-double bound(const Lowered& training, const std::vector<PartTime>& parts) {
+double bound(const Lowered& training, const std::vector<VirtualStageTime>& virtual_stages) {
     if (training.plan.noise.varies()) return 0;
     constexpr double rounding = 1e-9;
     const Arrangement& arrangement = training.arrangement;
     double least_s = 0, before_s = 0;
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
         double own_s = 0;
-        for (std::size_t part = stage; part < parts.size(); part += arrangement.stages) own_s += parts[part].compute_s;
+        for (std::size_t virtual_stage = stage; virtual_stage < virtual_stages.size();
+             virtual_stage += arrangement.stages)
+            own_s += virtual_stages[virtual_stage].compute_s;
         own_s *= arrangement.micro_batches;
         // Nobody waits for what zb-h1 computes last, or for gradients of weights beside those of inputs that leave.
-        const double last_s =
-            std::min(stage, arrangement.micro_batches) * parts[stage].later_compute_s + parts[stage].trailing_s;
+        const double last_s = std::min(stage, arrangement.micro_batches) * virtual_stages[stage].later_compute_s +
+                              virtual_stages[stage].trailing_s;
         least_s = std::max({least_s, own_s, own_s - last_s + before_s});
-        before_s += parts[stage].compute_s - parts[stage].later_compute_s - parts[stage].trailing_s;
+        before_s +=
+            virtual_stages[stage].compute_s - virtual_stages[stage].later_compute_s - virtual_stages[stage].trailing_s;
     }
     return least_s * (1 - rounding);
 }
@@ -254,11 +263,11 @@ double bound(const Lowered& training, const std::vector<PartTime>& parts) {
 }  // namespace
 
 Forecast forecast(const Lowered& training, Prices& prices) {
-    const std::vector<PartTime> parts = part_times(training, prices);
+    const std::vector<VirtualStageTime> virtual_stages = virtual_stage_times(training, prices);
     const std::uint32_t syncs = gradient_syncs(training.plan, training.arrangement);
     Pipeline pipeline = training.plan.parallelism.pipeline;
     pipeline.micro_batches /= syncs;
-    const Timetable passes(training, pipeline, prices, parts);
+    const Timetable passes(training, pipeline, prices, virtual_stages);
     double time_s = 0;
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
         const Reductions reduced = reduction_of(training, prices, passes, stage);
@@ -270,7 +279,7 @@ Forecast forecast(const Lowered& training, Prices& prices) {
     }
     const double copy_s = training.input_copy_s;
     time_s = training.plan.input_copy == InputCopy::blocking ? time_s + copy_s : std::max(time_s, copy_s);
-    return {time_s, bound(training, parts)};
+    return {time_s, bound(training, virtual_stages)};
 }
 
 }  // namespace syncline

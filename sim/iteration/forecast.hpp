@@ -5,7 +5,7 @@
 
 /// Estimate of an iteration's time without simulating messages, and a lower bound of it.
 ///
-/// A pass of a micro-batch through a part of the model takes what clocks over its operations say (pass_times.hpp). The
+/// A pass of a micro-batch through a virtual stage takes what clocks over its operations say (pass_times.hpp). The
 /// passes of all stages then follow each other in the order of their schedule, each after
 /// the transfer of its activations or gradients. After them come the buckets, start[b] = max(end[b-1], released[b]) (S.
 /// Shi et al., INFOCOM 2019), with hybrid sharding the all-reduces of their shards, and the gathering of updated
@@ -16,7 +16,7 @@
 /// The bound counts computation alone: stage s computes all its passes, and before the first and after the last of them
 /// a micro-batch computes on the stages before it,
 ///
-///     max over s of  m·Σ parts of s (f + b) + Σ stages r < s, first chunk (f + b)
+///     max over s of  m·Σ virtual stages of s (f + b) + Σ stages r < s, first virtual stage (f + b)
 ///
 /// With zb-h1 a micro-batch waits neither for the gradients of weights on stages before, nor for those that stage s
 /// computes after its last gradients of inputs, of s micro-batches: the bound is m(f + b + w) or, if it is longer,

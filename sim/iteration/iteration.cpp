@@ -53,7 +53,7 @@ public:
             releases[b] = ready(buckets[b], plan);
             if (tick_s == 0) continue;
             // Pieces of one bucket leave with the first piece.
-            if (buckets[b].part > 0) {
+            if (buckets[b].piece > 0) {
                 releases[b] = releases[b - 1];
                 continue;
             }

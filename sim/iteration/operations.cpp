@@ -23,12 +23,12 @@ public:
         const std::vector<Number> inputs = exchange(around.before_forward, layer);
         const std::size_t first = pass_.operations.size();
         arriving(inputs, phase, layer, chunked.inputs_forward_s, weights);
-        const bool core = !around.forward_rounds.empty();
+        const bool core = !around.forward_core.empty();
         data_ = compute(phase, layer, weights, [&](const LayerTime& time) {
             return time.forward_s - (core ? time.core_forward_s : 0) - chunked.forward_s();
         });
         pass_.operations[first].begins = true;
-        rounds(around.forward_rounds, phase, layer, &LayerTime::core_forward_s);
+        core_steps(around.forward_core, phase, layer, &LayerTime::core_forward_s);
         if (chunked.outputs_forward_s > 0)
             leaving(around.after_forward.front(), phase, layer, chunked.outputs_forward_s);
         else
@@ -38,7 +38,7 @@ public:
     void backward(std::uint32_t layer) {
         const PlacedLayer& placed = arrangement_.layers[layer];
         const LayerExchanges& around = placed.exchanges;
-        const bool core = !around.backward_rounds.empty();
+        const bool core = !around.backward_core.empty();
         const bool hides = plan_.hides_input_gradients();
         const bool apart = core || (hides && !around.after_backward.empty());
         const Number weights = begin_backward(layer);
@@ -53,7 +53,7 @@ public:
             const double all_s = apart ? time.input_gradient_s - (core ? time.core_backward_s : 0) : time.backward_s();
             return all_s - placed.chunked.backward_s();
         });
-        rounds(around.backward_rounds, Phase::backward, layer, &LayerTime::core_backward_s);
+        core_steps(around.backward_core, Phase::backward, layer, &LayerTime::core_backward_s);
         if (apart) complete = compute(Phase::backward, layer, inputs, weight_gradients_s);
         const Number result = hides ? data_ : complete;
         completes(encoded(complete, layer), layer);
@@ -64,14 +64,14 @@ public:
     void input_gradients(std::uint32_t layer) {
         const PlacedLayer& placed = arrangement_.layers[layer];
         const LayerExchanges& around = placed.exchanges;
-        const bool core = !around.backward_rounds.empty();
+        const bool core = !around.backward_core.empty();
         const Number weights = begin_backward(layer);
         const std::vector<Number> outputs = exchange(around.before_backward, layer);
         arriving(outputs, Phase::backward, layer, placed.chunked.outputs_backward_s, weights);
         data_ = compute(Phase::backward, layer, weights, [&](const LayerTime& time) {
             return time.input_gradient_s - (core ? time.core_backward_s : 0) - placed.chunked.backward_s();
         });
-        rounds(around.backward_rounds, Phase::backward, layer, &LayerTime::core_backward_s);
+        core_steps(around.backward_core, Phase::backward, layer, &LayerTime::core_backward_s);
         exchange(around.after_backward, layer);
     }
 
@@ -130,7 +130,7 @@ private:
 
     /// Adds the all-gathers of a unit when the pass comes to its first layer. Returns the last one.
     Number gather(std::uint32_t layer) {
-        const Segment& unit = arrangement_.layers[layer].unit;
+        const LayerSpan& unit = arrangement_.layers[layer].unit;
         if (unit_ == unit) return gathered_;
         unit_ = unit;
         gathered_ = Operation::nothing;
@@ -178,19 +178,19 @@ private:
         data_ = exchanged;
     }
 
-    /// Adds the rounds of a layer's core: an exchange, and a computation beside it. After a last round that has both,
+    /// Adds the steps of a layer's core: an exchange, and a computation beside it. After a last step that has both,
     /// what has arrived is added up, which takes no time.
-    void rounds(const std::vector<Round>& rounds, Phase phase, std::uint32_t layer, double LayerTime::*core_s) {
-        Number beside = Operation::nothing;  // the computation of the round before, if it had an exchange
-        for (const Round& round : rounds) {
+    void core_steps(const std::vector<CoreStep>& steps, Phase phase, std::uint32_t layer, double LayerTime::*core_s) {
+        Number beside = Operation::nothing;  // the computation of the step before, if it had an exchange
+        for (const CoreStep& step : steps) {
             Number exchanged = Operation::nothing, computed = Operation::nothing;
-            if (round.exchange) {
-                exchanged = add_exchange(Operation::Kind::exchange, *round.exchange, layer);
+            if (step.exchange) {
+                exchanged = add_exchange(Operation::Kind::exchange, *step.exchange, layer);
                 pass_.operations.back().also = beside;
             }
-            if (round.part > 0)
+            if (step.fraction > 0)
                 computed = compute(phase, layer, Operation::nothing,
-                                   [&](const LayerTime& time) { return round.part * (time.*core_s); });
+                                   [&](const LayerTime& time) { return step.fraction * (time.*core_s); });
             data_ = exchanged == Operation::nothing ? computed : exchanged;
             beside = exchanged == Operation::nothing ? Operation::nothing : computed;
         }
@@ -201,8 +201,8 @@ private:
     /// With weights that are gathered by unit, the gradients of a unit's layers are complete together, with those of
     /// the first one, which are computed last.
     void completes(Number operation, std::uint32_t layer) {
-        const Segment& unit = arrangement_.layers[layer].unit;
-        Segment& complete = pass_.operations[static_cast<std::size_t>(operation)].completes;
+        const LayerSpan& unit = arrangement_.layers[layer].unit;
+        LayerSpan& complete = pass_.operations[static_cast<std::size_t>(operation)].completes;
         if (plan_.parallelism.sharding != Sharding::parameters)
             complete = {layer, layer + 1};
         else if (unit.first == layer)
@@ -213,17 +213,17 @@ private:
     const Arrangement& arrangement_;
     PassProgram pass_;
     Number data_ = Operation::input;        ///< whose result the next operation works on
-    std::optional<Segment> unit_;           ///< of the pass, if it has begun one ...
+    std::optional<LayerSpan> unit_;         ///< of the pass, if it has begun one ...
     Number gathered_ = Operation::nothing;  ///< ... and its last all-gather
 };
 
-PartPasses passes_of(const Lowered& training, std::uint32_t part, bool apart) {
+VirtualStagePasses passes_of(const Lowered& training, std::uint32_t part, bool apart) {
     const Arrangement& arrangement = training.arrangement;
     const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
     Writer forward(training), backward(training), later(training);
     for (std::uint32_t layer = first; layer < end; ++layer) forward.forward(layer, Phase::forward);
     for (std::uint32_t layer = end; layer-- > first;) {
-        const Segment again = arrangement.again_before(layer);
+        const LayerSpan again = arrangement.again_before(layer);
         for (std::uint32_t each = again.first; each < again.end; ++each) backward.forward(each, Phase::recompute);
         if (apart) {
             backward.input_gradients(layer);
@@ -237,18 +237,18 @@ PartPasses passes_of(const Lowered& training, std::uint32_t part, bool apart) {
 
 }  // namespace
 
-bool exchange_within_stages(const std::vector<PartPasses>& parts) {
+bool exchange_within_stages(const std::vector<VirtualStagePasses>& parts) {
     const auto exchanges = [](const PassProgram& pass) {
         return std::ranges::any_of(pass.operations, [](const Operation& operation) { return operation.exchange; });
     };
     return std::ranges::any_of(
-        parts, [&](const PartPasses& part) { return exchanges(part.forward) || exchanges(part.backward); });
+        parts, [&](const VirtualStagePasses& part) { return exchanges(part.forward) || exchanges(part.backward); });
 }
 
-std::vector<PartPasses> passes_of(const Lowered& training) {
+std::vector<VirtualStagePasses> passes_of(const Lowered& training) {
     const Pipeline& pipeline = training.plan.parallelism.pipeline;
     const bool apart = pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1;
-    std::vector<PartPasses> parts;
+    std::vector<VirtualStagePasses> parts;
     for (std::uint32_t part = 0; part + 1 < training.arrangement.first_layer.size(); ++part)
         parts.push_back(passes_of(training, part, apart));
     return parts;

@@ -18,12 +18,12 @@
 /// false: then the backward pass is one operation, and they are exchanged after it. Products may be computed in chunks
 /// (chunked_products.hpp). With Sharding::parameters the weights of a unit are gathered before each pass. Layers that
 /// are recomputed (recomputation.hpp) run their forward passes and exchanges once more before the backward pass of the
-/// segment's last layer, when the gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights
+/// span's last layer, when the gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights
 /// are gathered for both passes together. Where a schedule computes the gradients of weights later (Gradients), they
 /// wait for nothing but the stream, and inputs that have to be gathered again are gathered for them.
 ///
-/// A layer that exchanges data inside (LayerExchanges::forward_rounds) first computes everything except its core, then
-/// the rounds of the core, and in the backward pass the gradients of its weights last. Only the sum of what is computed
+/// A layer that exchanges data inside (LayerExchanges::forward_core) first computes everything except its core, then
+/// the steps of the core, and in the backward pass the gradients of its weights last. Only the sum of what is computed
 /// outside of the core counts, and the order of its parts is not modelled.
 ///
 /// The weights of a unit (PlacedLayer::unit) are gathered before each of its passes: a transformer's block, attention
@@ -57,10 +57,10 @@ struct Operation {
     /// The same by member of the group that divides the layer's experts; empty: all take as long.
     std::vector<double> by_member = {};
     const ActivationExchange* exchange = nullptr;
-    Number after = input;    ///< whose data it works on
-    Number also = nothing;   ///< waits for this one, too
-    bool begins = false;     ///< the first computation of the layer's pass
-    Segment completes = {};  ///< layers whose gradients of weights are complete after it
+    Number after = input;      ///< whose data it works on
+    Number also = nothing;     ///< waits for this one, too
+    bool begins = false;       ///< the first computation of the layer's pass
+    LayerSpan completes = {};  ///< layers whose gradients of weights are complete after it
 };
 
 struct PassProgram {
@@ -68,8 +68,8 @@ struct PassProgram {
     Operation::Number output = Operation::input;  ///< whose data leaves
 };
 
-/// The passes through a part of the model.
-struct PartPasses {
+/// The passes through a virtual stage.
+struct VirtualStagePasses {
     PassProgram forward;
     PassProgram backward;  ///< of all gradients, or of those of inputs
     PassProgram later;     ///< of the gradients of weights, where the schedule computes them apart
@@ -81,9 +81,9 @@ struct PartPasses {
 };
 
 /// Returns whether ranks of a stage exchange activations or weights during their passes.
-bool exchange_within_stages(const std::vector<PartPasses>& parts);
+bool exchange_within_stages(const std::vector<VirtualStagePasses>& parts);
 
-/// Returns the passes of each part of the model. They point to `training`, which must outlive them.
-std::vector<PartPasses> passes_of(const Lowered& training);
+/// Returns the passes of each virtual stage. They point to `training`, which must outlive them.
+std::vector<VirtualStagePasses> passes_of(const Lowered& training);
 
 }  // namespace syncline

@@ -88,14 +88,15 @@ private:
     bool begun_ = false;                     ///< a unit
 };
 
-PartTime part_time(const Lowered& training, Prices& prices, const PartPasses& passes, std::uint32_t part) {
+VirtualStageTime virtual_stage_time(const Lowered& training, Prices& prices, const VirtualStagePasses& passes,
+                                    std::uint32_t part) {
     const Arrangement& arrangement = training.arrangement;
     const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
     const StageRanks stage{part % arrangement.stages * arrangement.stage_ranks, arrangement.stage_ranks};
     const bool fresh = part == 0 && gradient_syncs(training.plan, arrangement) == arrangement.micro_batches;
     std::vector<double> completed_s(arrangement.layers.size(), 0);
     Clocks forward(prices, stage, fresh), backward(prices, stage, false), later(prices, stage, false);
-    PartTime result;
+    VirtualStageTime result;
     result.forward = forward.run(passes.forward, completed_s);
     result.backward = backward.run(passes.backward, completed_s);
     result.later = later.run(passes.later, completed_s);
@@ -110,11 +111,11 @@ PartTime part_time(const Lowered& training, Prices& prices, const PartPasses& pa
 
 }  // namespace
 
-std::vector<PartTime> part_times(const Lowered& training, Prices& prices) {
-    const std::vector<PartPasses> passes = passes_of(training);
-    std::vector<PartTime> result;
+std::vector<VirtualStageTime> virtual_stage_times(const Lowered& training, Prices& prices) {
+    const std::vector<VirtualStagePasses> passes = passes_of(training);
+    std::vector<VirtualStageTime> result;
     for (std::uint32_t part = 0; part < passes.size(); ++part)
-        result.push_back(part_time(training, prices, passes[part], part));
+        result.push_back(virtual_stage_time(training, prices, passes[part], part));
     return result;
 }
 

@@ -11,7 +11,7 @@
 /// allow it, and takes its seconds, or the price of its exchange. All ranks are taken to be like the slowest.
 namespace syncline {
 
-/// Times of a pass of one micro-batch through one part of the model, from its start.
+/// Times of a pass of one micro-batch through one virtual stage, from its start.
 struct PassTime {
     double data_s = 0;      ///< its result can leave
     double computed_s = 0;  ///< its device is free
@@ -19,14 +19,14 @@ struct PassTime {
     bool exchanges_first = false;
 };
 
-/// The passes through a part of the model.
-struct PartTime {
+/// The passes through a virtual stage.
+struct VirtualStageTime {
     PassTime forward, backward;
     PassTime later;              ///< gradients of weights, where the schedule computes them apart
     double compute_s = 0;        ///< of all, without exchanges
     double later_compute_s = 0;  ///< and of `later` alone
     double trailing_s = 0;       ///< and of what the backward pass computes after its result can leave
-    /// By layer of the part: from its gradients to the end of the pass that computes them.
+    /// By layer of the virtual stage: from its gradients to the end of the pass that computes them.
     std::vector<double> gradients_left;
 
     const PassTime& of(const Slot& slot) const {
@@ -35,7 +35,7 @@ struct PartTime {
     }
 };
 
-/// Returns the times of each part.
-std::vector<PartTime> part_times(const Lowered& training, Prices& prices);
+/// Returns the times of each virtual stage.
+std::vector<VirtualStageTime> virtual_stage_times(const Lowered& training, Prices& prices);
 
 }  // namespace syncline

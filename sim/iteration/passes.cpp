@@ -17,7 +17,7 @@ Passes::Passes(TaskGraph& graph, const Lowered& training, const std::vector<Proc
       gamma_s_per_B_(gamma_of(reduction_Bps(training.cluster))),
       syncs_(gradient_syncs(plan_, arrangement_)),
       built_(arrangement_.stage_ranks / graph.images()),
-      parts_(passes_of(training)),
+      virtual_stages_(passes_of(training)),
       ranks_(workers.size()),
       cursors_(workers.size()),
       groups_(graph, workers, arrangement_.stage_ranks),
@@ -64,13 +64,13 @@ ExchangeId Passes::transfer(std::uint32_t boundary, bool forward, std::uint32_t 
 void Passes::add_receives(std::uint32_t stage, bool forward) {
     if (arrangement_.stages == 1) return;
     // Receives are added in the order in which the other side sends.
-    const std::uint32_t stages = arrangement_.stages, parts = stages * arrangement_.chunks;
+    const std::uint32_t stages = arrangement_.stages, virtual_stages = stages * arrangement_.virtual_stages;
     const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
     for (const Slot& slot : slots(plan_.parallelism.pipeline, sender)) {
-        const std::uint32_t part = slot.chunk * stages + sender;
+        const std::uint32_t virtual_stage = slot.virtual_rank * stages + sender;
         if (slot.forward != forward || slot.gradients == Gradients::weights) continue;
-        if (part == (forward ? parts - 1 : 0)) continue;
-        const std::uint32_t boundary = forward ? part : part - 1;
+        if (virtual_stage == (forward ? virtual_stages - 1 : 0)) continue;
+        const std::uint32_t boundary = forward ? virtual_stage : virtual_stage - 1;
         ByIndex& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
         for (std::uint32_t index = 0; index < built_; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
@@ -85,27 +85,28 @@ void Passes::add_receives(std::uint32_t stage, bool forward) {
 }
 
 void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
-    const std::uint32_t part = slot.chunk * arrangement_.stages + stage;
-    const PassProgram& pass = parts_[part].of(slot);
+    const std::uint32_t virtual_stage = slot.virtual_rank * arrangement_.stages + stage;
+    const PassProgram& pass = virtual_stages_[virtual_stage].of(slot);
     if (slot.gradients == Gradients::weights) {
         add_pass(stage, pass, slot.micro_batch, ByIndex(built_, no_task));
         return;
     }
-    const ByIndex output = add_pass(stage, pass, slot.micro_batch, input_of(stage, part, slot));
+    const ByIndex output = add_pass(stage, pass, slot.micro_batch, input_of(stage, virtual_stage, slot));
     // A single stage sends nothing: it already has the output of its other chunks.
-    const bool last = slot.forward ? part == arrangement_.boundaries.size() : part == 0;
+    const bool last = slot.forward ? virtual_stage == arrangement_.boundaries.size() : virtual_stage == 0;
     if (arrangement_.stages > 1 && !last)
-        return add_send(stage, slot.forward ? part : part - 1, slot.micro_batch, slot.forward, output);
+        return add_send(stage, slot.forward ? virtual_stage : virtual_stage - 1, slot.micro_batch, slot.forward,
+                        output);
     for (std::uint32_t index = 0; index < built_; ++index) {
         Cursor& cursor = cursors_[rank_of(stage, index)];
         cursor.outputs[slot.micro_batch] = output[index];
         cursor.sent = no_task;
     }
-    if (part == 0 && slot.releases() && slot.micro_batch + 1 < syncs_) end_micro_batch(stage);
+    if (virtual_stage == 0 && slot.releases() && slot.micro_batch + 1 < syncs_) end_micro_batch(stage);
 }
 
-Passes::ByIndex Passes::input_of(std::uint32_t stage, std::uint32_t part, const Slot& slot) {
-    const bool follows = slot.forward ? part > 0 : part < arrangement_.boundaries.size();
+Passes::ByIndex Passes::input_of(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot) {
+    const bool follows = slot.forward ? virtual_stage > 0 : virtual_stage < arrangement_.boundaries.size();
     ByIndex input(built_, no_task);
     if (arrangement_.stages == 1 || !follows) {
         if (follows || !slot.forward)
@@ -113,11 +114,12 @@ Passes::ByIndex Passes::input_of(std::uint32_t stage, std::uint32_t part, const 
                 input[index] = cursors_[rank_of(stage, index)].outputs[slot.micro_batch];
         return input;
     }
-    const std::uint32_t boundary = slot.forward ? part - 1 : part;
+    const std::uint32_t boundary = slot.forward ? virtual_stage - 1 : virtual_stage;
     input = received_[slot.forward][boundary * arrangement_.micro_batches + slot.micro_batch];
     const Boundary& from = arrangement_.boundaries[boundary];
     const std::optional<ActivationExchange>& gathering = slot.forward ? from.activations : from.gradients;
-    const std::uint32_t layer = arrangement_.first_layer[part + (slot.forward ? 0 : 1)] - (slot.forward ? 0 : 1);
+    const std::uint32_t layer =
+        arrangement_.first_layer[virtual_stage + (slot.forward ? 0 : 1)] - (slot.forward ? 0 : 1);
     for (std::uint32_t index = 0; gathering && index < built_; ++index)
         input[index] = add_exchange(rank_of(stage, index), *gathering, layer, slot.micro_batch, input[index], true);
     return input;

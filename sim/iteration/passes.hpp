@@ -46,8 +46,8 @@ private:
 
     void add_receives(std::uint32_t stage, bool forward);
     void add_slot(std::uint32_t stage, const Slot& slot);
-    /// Returns what a pass of this part begins with.
-    ByIndex input_of(std::uint32_t stage, std::uint32_t part, const Slot& slot);
+    /// Returns what a pass of this virtual stage begins with.
+    ByIndex input_of(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot);
     /// Adds the operations of a pass on the ranks of a stage. Returns its output.
     ByIndex add_pass(std::uint32_t stage, const PassProgram& pass, std::uint32_t micro_batch, const ByIndex& input);
     /// Adds the barrier at the end of a micro-batch, on the ranks of a stage.
@@ -78,12 +78,12 @@ private:
     const double gamma_s_per_B_;
     const std::uint32_t syncs_;  ///< gradient_syncs()
     const std::uint32_t built_;  ///< ranks of a stage that are built, the first ones
-    const std::vector<PartPasses> parts_;
+    const std::vector<VirtualStagePasses> virtual_stages_;
     std::vector<RankPasses> ranks_;
     std::vector<Cursor> cursors_;
     StageGroups groups_;
     std::map<std::pair<const void*, std::uint32_t>, ExchangeId> exchanges_;
-    /// received_[forward][boundary · micro-batches + micro-batch][index]; boundary i follows part i of the model.
+    /// received_[forward][boundary · micro-batches + micro-batch][index]; boundary i follows virtual stage i.
     std::vector<ByIndex> received_[2];
     std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, ExchangeId> transfers_;
     std::shared_ptr<const CollectiveAlgorithm> pass_on_;

@@ -85,7 +85,7 @@ Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std:
         if (i < sizes.size()) ready.emplace_back(ranks, sweep.barriers.back());
     }
     if (plan.served()) {
-        const Servers sliced{plan.servers, Placement::sliced, ServerLocation::dedicated};
+        const Servers sliced{plan.servers, ServerAssignment::sliced, ServerLocation::dedicated};
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             // Each size has its own servers, on the same nodes, because pulls wait for all aggregations of their
             // servers.

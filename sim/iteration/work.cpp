@@ -130,7 +130,7 @@ private:
 };
 
 /// Returns whether all exchanges are of one group, one after the other, so that their steps fold.
-bool one_at_a_time(const Lowered& training, const std::vector<PartPasses>& parts) {
+bool one_at_a_time(const Lowered& training, const std::vector<VirtualStagePasses>& parts) {
     return training.arrangement.stages == 1 && training.plan.parallelism.sharding == Sharding::none &&
            !exchange_within_stages(parts);
 }
@@ -182,8 +182,8 @@ Work work_of(const Lowered& training) {
         counter.add_tasks(arrangement.stage_ranks * parts);
     }
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
-    const std::vector<PartPasses> passes = passes_of(training);
-    for (const PartPasses& part : passes)
+    const std::vector<VirtualStagePasses> passes = passes_of(training);
+    for (const VirtualStagePasses& part : passes)
         for (const PassProgram* pass : {&part.forward, &part.backward, &part.later})
             add_pass(counter, *pass, arrangement);
     if (arrangement.stages > 1) {
@@ -197,7 +197,7 @@ Work work_of(const Lowered& training) {
         }
     }
     if (plan.fusion.tick_s() > 0)
-        for (const Bucket& bucket : training.buckets) counter.add_tasks(bucket.part == 0 ? ranks : 0);
+        for (const Bucket& bucket : training.buckets) counter.add_tasks(bucket.piece == 0 ? ranks : 0);
     if (training.served()) {
         for (const std::vector<ServerPart>& parts : place(training.buckets, plan.servers))
             for (const ServerPart& part : parts) counter.add_server(ranks, part.bytes);

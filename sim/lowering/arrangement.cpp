@@ -95,15 +95,15 @@ PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer
     placed.bytes = gradient_bytes(model, layer);
     placed.weight_bytes = weight_bytes(model, layer);
     if (layout.rows == 1) return placed;
-    placed.share.part = 1 / static_cast<double>(layout.rows);
-    if (plan.parallelism.sequence) placed.share.positions = placed.share.part;
+    placed.share.fraction = 1 / static_cast<double>(layout.rows);
+    if (plan.parallelism.sequence) placed.share.positions = placed.share.fraction;
     if (const std::int64_t parts = parts_of(layer); parts > 0) {
         const std::int64_t each = up(parts, layout.rows);
         placed.contributors = narrow(up(parts, each));
         placed.padded = static_cast<double>(each * placed.contributors) / static_cast<double>(parts);
-        placed.share.part = static_cast<double>(each) / static_cast<double>(parts);
+        placed.share.fraction = static_cast<double>(each) / static_cast<double>(parts);
     }
-    const double parameters = static_cast<double>(layer.parameters) * placed.share.part;
+    const double parameters = static_cast<double>(layer.parameters) * placed.share.fraction;
     placed.bytes = static_cast<std::uint64_t>(std::ceil(parameters * gradient_element(model)));
     placed.weight_bytes = static_cast<std::uint64_t>(std::ceil(parameters * weight_element(model)));
     return placed;
@@ -116,16 +116,16 @@ void take_no_time(PlacedLayer& placed) {
     if (placed.experts) placed.experts->times.clear();
 }
 
-/// Returns the first layers of the parts, followed by the number of layers.
-std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, const Pipeline& pipeline) {
-    const std::uint32_t parts = narrow(pipeline.stages * pipeline.chunks);
+/// Returns the first layers of the virtual stages, followed by the number of layers.
+std::vector<std::uint32_t> cut(const std::vector<PlacedLayer>& layers, const Pipeline& pipeline) {
+    const std::uint32_t all = narrow(pipeline.stages * pipeline.virtual_stages);
     std::vector<std::int64_t> counts = pipeline.layers;
-    if (counts.empty() && parts == 1) counts = {static_cast<std::int64_t>(layers.size())};
+    if (counts.empty() && all == 1) counts = {static_cast<std::int64_t>(layers.size())};
     if (counts.empty()) {
         std::vector<double> costs;
         for (const PlacedLayer& layer : layers)
             costs.push_back(layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
-        counts = balance(costs, parts);
+        counts = balance(costs, all);
     }
     std::vector<std::uint32_t> first{0};
     for (const std::int64_t count : counts) first.push_back(first.back() + narrow(count));
@@ -142,7 +142,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     const Parallelism& parallelism = plan.parallelism;
     Arrangement result;
     result.stages = narrow(parallelism.pipeline.stages);
-    result.chunks = narrow(parallelism.pipeline.chunks);
+    result.virtual_stages = narrow(parallelism.pipeline.virtual_stages);
     result.stage_ranks = narrow(plan.stage_ranks());
     result.micro_batches = narrow(parallelism.pipeline.micro_batches);
 
@@ -163,7 +163,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         if (plan.compression.any() && placed.replicas.size > 1)
             placed.compressed =
                 compress(plan.compression, model, model.layers[i], placed.replicas.size,
-                         {cluster.device.memory_Bps, cluster.device.kernel_latency_s}, placed.share.part);
+                         {cluster.device.memory_Bps, cluster.device.kernel_latency_s}, placed.share.fraction);
     }
     require_images(model, result.layers, parallelism);
     require_experts(model, parallelism);
@@ -177,23 +177,24 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         add_experts(model, model.layers[i], parallelism.sequence, algorithms, result.layers[i]);
     }
 
-    result.first_layer = cut_parts(result.layers, parallelism.pipeline);
+    result.first_layer = cut(result.layers, parallelism.pipeline);
     for (std::size_t i = 0; i < model.layers.size(); ++i)
         if (std::ranges::count(plan.free_layers, model.layers[i].name) > 0) take_no_time(result.layers[i]);
-    for (std::uint32_t part = 0; part + 1 < result.first_layer.size(); ++part) {
-        for (std::uint32_t i = result.first_layer[part]; i < result.first_layer[part + 1]; ++i) {
-            result.layers[i].part = part;
+    for (std::uint32_t virtual_stage = 0; virtual_stage + 1 < result.first_layer.size(); ++virtual_stage) {
+        for (std::uint32_t i = result.first_layer[virtual_stage]; i < result.first_layer[virtual_stage + 1]; ++i) {
+            result.layers[i].virtual_stage = virtual_stage;
             result.layers[i].unit = {i, i + 1};
         }
         const bool again = plan.recomputation == Recomputation::full;
         if (again || is_transformer(model))
-            for (const Segment& segment : segments(model, result.first_layer[part], result.first_layer[part + 1]))
-                for (std::uint32_t i = segment.first; i < segment.end; ++i) {
+            for (const LayerSpan& span :
+                 spans(model, result.first_layer[virtual_stage], result.first_layer[virtual_stage + 1]))
+                for (std::uint32_t i = span.first; i < span.end; ++i) {
                     result.layers[i].recomputed = again;
-                    result.layers[i].unit = segment;
+                    result.layers[i].unit = span;
                 }
-        if (part + 2 == result.first_layer.size()) break;
-        result.boundaries.push_back(exchanges.boundary(result.first_layer[part + 1], parallelism.algorithms));
+        if (virtual_stage + 2 == result.first_layer.size()) break;
+        result.boundaries.push_back(exchanges.boundary(result.first_layer[virtual_stage + 1], parallelism.algorithms));
     }
     return result;
 }

@@ -42,10 +42,10 @@ struct ActivationExchange {
 };
 
 /// A part of the computation of a layer's core (Kernel::core), and an exchange that begins with it. Both are over when
-/// the next round begins.
-struct Round {
+/// the next step begins.
+struct CoreStep {
     std::optional<ActivationExchange> exchange;
-    double part = 0;  ///< of the core; 0: nothing is computed
+    double fraction = 0;  ///< of the core; 0: nothing is computed
 };
 
 /// Exchanges of a layer, in order.
@@ -61,15 +61,15 @@ struct LayerExchanges {
     std::vector<ActivationExchange> weights;
     /// The core, after the rest of the forward pass, and of the gradients of the inputs, whose parts add up to 1;
     /// empty: nothing is exchanged inside the layer.
-    std::vector<Round> forward_rounds, backward_rounds;
+    std::vector<CoreStep> forward_core, backward_core;
 
     /// Visits the exchanges of the forward pass, which are const if `self` is.
     template <class Self, class Visitor>
     static void each_forward(Self& self, Visitor visit) {
         for (auto* list : {&self.before_forward, &self.after_forward})
             for (auto& exchange : *list) visit(exchange);
-        for (auto& round : self.forward_rounds)
-            if (round.exchange) visit(*round.exchange);
+        for (auto& step : self.forward_core)
+            if (step.exchange) visit(*step.exchange);
     }
 
     /// Visits all exchanges of activations.
@@ -78,9 +78,9 @@ struct LayerExchanges {
         for (auto* list : {&self.before_forward, &self.after_forward, &self.before_backward, &self.beside_backward,
                            &self.after_backward})
             for (auto& exchange : *list) visit(exchange);
-        for (auto* rounds : {&self.forward_rounds, &self.backward_rounds})
-            for (auto& round : *rounds)
-                if (round.exchange) visit(*round.exchange);
+        for (auto* steps : {&self.forward_core, &self.backward_core})
+            for (auto& step : *steps)
+                if (step.exchange) visit(*step.exchange);
     }
 };
 
@@ -112,8 +112,8 @@ struct ChunkedProducts {
 /// A layer on the ranks of its stage.
 struct PlacedLayer {
     Layout layout;
-    std::uint32_t part = 0;  ///< part of the model: chunk part / stages of stage part mod stages
-    Share share;             ///< of one rank that has a part, for one micro-batch
+    std::uint32_t virtual_stage = 0;  ///< of the model, on stage virtual_stage mod stages
+    Share share;                      ///< of one rank that has a part, for one micro-batch
     /// Number of rows that have a part: all have ⌈parts/rows⌉ of the layer's parts (see parts_of), so the last rows may
     /// have none.
     std::uint32_t contributors = 1;
@@ -126,7 +126,7 @@ struct PlacedLayer {
     std::uint64_t weight_bytes = 0;  ///< ... and of its weights, without its experts in `experts`
     Grouping replicas;               ///< the ranks that hold the same weights ...
     Grouping shards;                 ///< ... and those among which Sharding divides their state
-    Segment unit = {};               ///< the layers whose divided weights are gathered together
+    LayerSpan unit = {};             ///< the layers whose divided weights are gathered together
     std::optional<PlacedExperts> experts;
     ChunkedProducts chunked = {};  ///< part of `time`
     Compressed compressed = {};    ///< its gradients in the exchange, with Plan::compression
@@ -148,7 +148,7 @@ struct PlacedLayer {
     }
 };
 
-/// Passage of a micro-batch's activations from a part of the model to the next, and of their gradients back.
+/// Passage of a micro-batch's activations from a virtual stage to the next, and of their gradients back.
 struct Boundary {
     std::uint64_t bytes = 0;  ///< that rank i of a stage passes on to rank i of the next one, and the other way
     /// The receiving rows gather their shares, if each one's sender has passed on its own (Pipeline::scatter_gather).
@@ -156,21 +156,21 @@ struct Boundary {
 };
 
 struct Arrangement {
-    std::uint32_t stages = 1, chunks = 1, stage_ranks = 1, micro_batches = 1;
+    std::uint32_t stages = 1, virtual_stages = 1, stage_ranks = 1, micro_batches = 1;
     std::vector<PlacedLayer> layers;  ///< of the model, in forward order
-    /// First layer of each part of the model, followed by the number of layers.
+    /// First layer of each virtual stage, followed by the number of layers.
     std::vector<std::uint32_t> first_layer;
-    std::vector<Boundary> boundaries;  ///< after each part but the last
+    std::vector<Boundary> boundaries;  ///< after each virtual stage but the last
 
     /// Returns whether no earlier layer is recomputed together with this one.
-    bool begins_segment(std::uint32_t layer) const {
+    bool begins_span(std::uint32_t layer) const {
         return !layers[layer].recomputed || layers[layer].unit.first == layer;
     }
 
     /// Returns the layers whose whole forward pass is computed again just before the backward pass of this one.
-    Segment again_before(std::uint32_t layer) const {
+    LayerSpan again_before(std::uint32_t layer) const {
         const PlacedLayer& placed = layers[layer];
-        return placed.recomputed && placed.unit.end == layer + 1 ? placed.unit : Segment{};
+        return placed.recomputed && placed.unit.end == layer + 1 ? placed.unit : LayerSpan{};
     }
 };
 

@@ -54,7 +54,7 @@ const std::vector<Word>& words() {
     static const std::vector<Word> all{
         {"{ranks}", [](const Plan& plan) { return std::to_string(plan.ranks); }},
         {"{servers}", [](const Plan& plan) { return std::to_string(plan.servers.count); }},
-        {"{virtual_stages}", [](const Plan& plan) { return std::to_string(plan.parallelism.pipeline.chunks); }},
+        {"{virtual_stages}", [](const Plan& plan) { return std::to_string(plan.parallelism.pipeline.virtual_stages); }},
         {"{micro_batches}", [](const Plan& plan) { return std::to_string(plan.parallelism.pipeline.micro_batches); }},
         {"{recomputed}",
          [](const Plan& plan) -> std::string {

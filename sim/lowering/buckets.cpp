@@ -78,7 +78,7 @@ std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_byt
         std::uint32_t part = 0;
         do {
             Bucket& piece = pieces.emplace_back(bucket);
-            piece.part = part++;
+            piece.piece = part++;
             piece.bytes = std::min(left, most);
             left -= piece.bytes;
             const std::uint64_t until = weights_until(bucket, bucket.bytes - left);
@@ -98,17 +98,17 @@ std::vector<std::vector<ServerPart>> place(const std::vector<Bucket>& buckets, c
     for (std::size_t tensor = 0; tensor < buckets.size(); ++tensor) {
         const std::size_t bucket = buckets.size() - 1 - tensor;
         const std::uint64_t bytes = buckets[bucket].bytes;
-        switch (servers.placement) {
-            case Placement::round_robin:
+        switch (servers.assignment) {
+            case ServerAssignment::round_robin:
                 parts[bucket] = {{static_cast<std::uint32_t>(tensor % count), bytes}};
                 break;
-            case Placement::greedy_bytes: {
+            case ServerAssignment::greedy_bytes: {
                 const auto least = std::min_element(held.begin(), held.end());
                 *least += bytes;
                 parts[bucket] = {{static_cast<std::uint32_t>(least - held.begin()), bytes}};
                 break;
             }
-            case Placement::sliced:
+            case ServerAssignment::sliced:
                 for (std::uint32_t server = 0; server < count; ++server) {
                     parts[bucket].push_back({server, Partition{bytes, count}.size(server)});
                 }

@@ -31,8 +31,8 @@ struct Bucket {
     /// After the iteration's start, if computation is undisturbed: all gradients are ready (ready_times; 0 in a
     /// pipeline) ...
     double ready_s = 0;
-    double release_s = 0;    ///< ... and the exchange may start (differs from ready_s only with ticks)
-    std::uint32_t part = 0;  ///< number of this piece within its bucket
+    double release_s = 0;     ///< ... and the exchange may start (differs from ready_s only with ticks)
+    std::uint32_t piece = 0;  ///< number of this piece within its bucket
     std::uint32_t stage = 0;
     Grouping replicas = {};          ///< the ranks of the stage that exchange it ...
     std::uint32_t contributors = 1;  ///< ... if their row is below this number

@@ -29,15 +29,15 @@ std::int64_t positions_of(const Layer& layer) {
     return std::visit(Positions{}, layer.shape);
 }
 
-/// Plans the rounds of an attention.
-class AttentionRounds {
+/// Plans the steps of an attention.
+class AttentionSteps {
 public:
-    AttentionRounds(const Model& model, const Layer& layer, const Attention& shape, PlacedLayer& placed)
+    AttentionSteps(const Model& model, const Layer& layer, const Attention& shape, PlacedLayer& placed)
         : model_(model),
           layer_(layer),
           shape_(shape),
           placed_(placed),
-          own_(head_elements(shape, placed.share.part)),
+          own_(head_elements(shape, placed.share.fraction)),
           ranks_(placed.layout.context) {}
 
     void add_ring() {
@@ -46,9 +46,9 @@ public:
         LayerExchanges& exchanges = placed_.exchanges;
         for (std::int64_t block = 0; block < ranks_; ++block) {
             const bool first = block == 0, last = block + 1 == ranks_;
-            exchanges.forward_rounds.push_back({last ? std::nullopt : std::optional(shift(moved)), each});
+            exchanges.forward_core.push_back({last ? std::nullopt : std::optional(shift(moved)), each});
             // Keys and values are one block ahead, and their gradients one behind.
-            exchanges.backward_rounds.push_back({shift(first || last ? moved : 2 * moved), each});
+            exchanges.backward_core.push_back({shift(first || last ? moved : 2 * moved), each});
         }
     }
 
@@ -60,11 +60,11 @@ public:
                                        fmt::format("layer '{}': {} {} cannot be divided among {} ranks", layer_.name,
                                                    heads, what, placed_.layout.rows * ranks_),
                                        "write `exchange: ring`, or a number of ranks that divides the heads");
-        const auto turn = [&](double each) { return Round{all_to_all(algorithm, samples() * each), 0}; };
-        const Round queries = turn(own_.queries), keys = turn(own_.keys), values = turn(own_.values);
-        const Round sums = turn(own_.sums), core{std::nullopt, 1};
-        placed_.exchanges.forward_rounds = {queries, keys, values, core, sums};
-        placed_.exchanges.backward_rounds = {sums, core, queries, keys, values};
+        const auto turn = [&](double each) { return CoreStep{all_to_all(algorithm, samples() * each), 0}; };
+        const CoreStep queries = turn(own_.queries), keys = turn(own_.keys), values = turn(own_.values);
+        const CoreStep sums = turn(own_.sums), core{std::nullopt, 1};
+        placed_.exchanges.forward_core = {queries, keys, values, core, sums};
+        placed_.exchanges.backward_core = {sums, core, queries, keys, values};
     }
 
 private:
@@ -113,11 +113,11 @@ void add_context(const Model& model, const Layer& layer, const Parallelism& para
     const auto* block = std::get_if<ParallelBlock>(&layer.shape);
     const auto* attention = block ? &block->attention : std::get_if<Attention>(&layer.shape);
     if (!attention) return;
-    AttentionRounds rounds(model, layer, *attention, placed);
+    AttentionSteps steps(model, layer, *attention, placed);
     if (parallelism.context_exchange == ContextExchange::ring)
-        rounds.add_ring();
+        steps.add_ring();
     else
-        rounds.add_ulysses(all_to_all);
+        steps.add_ulysses(all_to_all);
 }
 
 }  // namespace syncline

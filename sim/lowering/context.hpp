@@ -30,7 +30,7 @@
 /// and write once more; gradients of keys and values in more than the elements' bytes.
 namespace syncline {
 
-/// Adds the rounds of a layer with attention to its exchanges; does nothing for other layers, in which positions are
+/// Adds the steps of a layer with attention to its exchanges; does nothing for other layers, in which positions are
 /// independent. `all_to_all` names the algorithm. Throws ParallelismError if the layer's positions or heads cannot be
 /// divided.
 void add_context(const Model& model, const Layer& layer, const Parallelism& parallelism, const std::string& all_to_all,

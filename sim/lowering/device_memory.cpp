@@ -27,17 +27,17 @@ double host_bytes(Optimizer optimizer, const Model& model) {
     return (1 + kept_values(optimizer)) * std::max(copy, weight) + gradient + (copy > 0 ? weight : 0);
 }
 
-/// Activations of a chunk's layers for one micro-batch: those that are kept until its backward pass, and those that are
-/// there only during it, because they are computed again: of the segment with the most, and of all segments; and what
-/// is there only while the loss is computed.
-struct ChunkActivations {
+/// Activations of a virtual stage's layers for one micro-batch: those that are kept until its backward pass, and those
+/// that are there only during it, because they are computed again: of the span with the most, and of all spans; and
+/// what is there only while the loss is computed.
+struct VirtualStageActivations {
     double kept = 0, again = 0, all_again = 0, loss = 0;
 };
 
-ChunkActivations activations_of(const Model& model, const Plan& plan, const Arrangement& arrangement,
-                                std::uint32_t part) {
-    ChunkActivations bytes;
-    double segment = 0;  // computed again with the layer, so far
+VirtualStageActivations activations_of(const Model& model, const Plan& plan, const Arrangement& arrangement,
+                                       std::uint32_t part) {
+    VirtualStageActivations bytes;
+    double span = 0;  // computed again with the layer, so far
     const Saved saved = plan.kept();
     for (std::uint32_t i = arrangement.first_layer[part]; i < arrangement.first_layer[part + 1]; ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
@@ -50,11 +50,11 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
         else if (plan.recomputation == Recomputation::operators)
             kept = kept_by_operator(model, layer, placed.share, sequence_ranks, saved);
         else if (placed.recomputed)
-            kept = arrangement.begins_segment(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
+            kept = arrangement.begins_span(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
         bytes.kept += kept;
         bytes.loss += loss_bytes(model, layer, placed.share, saved);
-        segment = (arrangement.begins_segment(i) ? 0 : segment) + all - kept;
-        bytes.again = std::max(bytes.again, segment);
+        span = (arrangement.begins_span(i) ? 0 : span) + all - kept;
+        bytes.again = std::max(bytes.again, span);
         // Scores are no inputs of products with weights.
         if (placed.recomputed || plan.recomputation == Recomputation::operators) bytes.all_again += all - kept;
     }
@@ -62,18 +62,18 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
 }
 
 double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
-    std::vector<ChunkActivations> chunks;
-    for (std::uint32_t chunk = 0; chunk < arrangement.chunks; ++chunk)
-        chunks.push_back(activations_of(model, plan, arrangement, chunk * arrangement.stages + stage));
+    std::vector<VirtualStageActivations> virtual_stages;
+    for (std::uint32_t which = 0; which < arrangement.virtual_stages; ++which)
+        virtual_stages.push_back(activations_of(model, plan, arrangement, which * arrangement.stages + stage));
     double held = 0, peak = 0;
     for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) {
-        const ChunkActivations& chunk = chunks[slot.chunk];
-        if (slot.forward) held += chunk.kept;
+        const VirtualStageActivations& passed = virtual_stages[slot.virtual_rank];
+        if (slot.forward) held += passed.kept;
         // What is computed again for the gradients of inputs stays for those of weights.
-        const double stays = slot.gradients == Gradients::all ? 0 : chunk.all_again;
+        const double stays = slot.gradients == Gradients::all ? 0 : passed.all_again;
         if (slot.gradients == Gradients::inputs) held += stays;
-        peak = std::max(peak, held + std::max(chunk.loss, slot.forward || stays > 0 ? 0 : chunk.again));
-        if (slot.releases()) held -= chunk.kept + stays;
+        peak = std::max(peak, held + std::max(passed.loss, slot.forward || stays > 0 ? 0 : passed.again));
+        if (slot.releases()) held -= passed.kept + stays;
     }
     return peak;
 }
@@ -92,7 +92,7 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     std::vector<double> missing;  // by unit: bytes that are on other ranks until they are gathered
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
-        if (layer.part % arrangement.stages != stage) continue;
+        if (layer.virtual_stage % arrangement.stages != stage) continue;
         const auto add = [&](std::uint64_t weight_bytes, std::uint64_t gradient_bytes, const Grouping& replicas,
                              const Grouping& shards) {
             const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);

@@ -17,7 +17,7 @@
 ///   12)Ψ/N with Sharding::parameters among N (Parallelism::shard_ranks), without the gathered units (S. Rajbhandari et
 ///   al., "ZeRO", SC 2020, section 5).
 /// - activations: kept_bytes of every micro-batch that the stage holds at the same time (see slots). With
-///   Recomputation::full only the inputs of each segment, and during a backward pass what its largest segment keeps;
+///   Recomputation::full only the inputs of each span, and during a backward pass what its largest span keeps;
 ///   with selective everything but the scores, and those of the layer with the most; with operators likewise
 ///   (alternate.hpp). With torch.autocast also a copy of the weights in 2 bytes.
 ///

@@ -51,8 +51,8 @@ void divide_apart(const Layer& layer, const Experts& shape, std::int64_t rows, c
                                "use fewer ranks");
     placed.contributors = narrow(all);
     placed.padded = 1;
-    placed.share.part = 1 / static_cast<double>(all);
-    placed.share.routed = {.part = static_cast<double>(each) / static_cast<double>(shape.hidden),
+    placed.share.fraction = 1 / static_cast<double>(all);
+    placed.share.routed = {.fraction = static_cast<double>(each) / static_cast<double>(shape.hidden),
                            .tokens = static_cast<double>(rows) / static_cast<double>(all)};
 }
 
@@ -89,11 +89,11 @@ void place_experts(const Model& model, std::uint32_t number, const Plan& plan, P
                         shape->hidden, placed.layout.rows),
             "use fewer rows");
     const auto all = static_cast<double>(shape->experts * expert_parameters(*shape));
-    const double rest = static_cast<double>(layer.parameters) * placed.share.part - all * placed.share.part;
+    const double rest = static_cast<double>(layer.parameters) * placed.share.fraction - all * placed.share.fraction;
     const auto bytes = [](double parameters, double element) {
         return static_cast<std::uint64_t>(std::ceil(parameters * element));
     };
-    const double own = all * placed.share.routed_part() / static_cast<double>(ranks);
+    const double own = all * placed.share.routed_fraction() / static_cast<double>(ranks);
     placed.bytes = bytes(rest, gradient_element(model));
     placed.weight_bytes = bytes(rest, weight_element(model));
     const Grouping group{narrow(ranks), alike.stride};
@@ -143,17 +143,17 @@ public:
 
     void add() {
         const bool turns = experts_.group.size > 1;
-        std::vector<Round> rounds;
-        if (turns) rounds.push_back({turn(Phase::dispatch), 0});
+        std::vector<CoreStep> steps;
+        if (turns) steps.push_back({turn(Phase::dispatch), 0});
         if (gathers_) {
             const ActivationExchange gather = between_rows("allgather", algorithms_.allgather);
-            rounds.push_back({gather, 0});
+            steps.push_back({gather, 0});
             placed_.exchanges.beside_backward.push_back(gather);
         }
-        if (turns || gathers_) rounds.push_back({std::nullopt, 1});
-        if (gathers_) rounds.push_back({between_rows("reduce-scatter", algorithms_.reduce_scatter), 0});
-        if (turns) rounds.push_back({turn(Phase::combine), 0});
-        placed_.exchanges.forward_rounds = placed_.exchanges.backward_rounds = rounds;
+        if (turns || gathers_) steps.push_back({std::nullopt, 1});
+        if (gathers_) steps.push_back({between_rows("reduce-scatter", algorithms_.reduce_scatter), 0});
+        if (turns) steps.push_back({turn(Phase::combine), 0});
+        placed_.exchanges.forward_core = placed_.exchanges.backward_core = steps;
     }
 
 private:

@@ -42,7 +42,7 @@ void place_experts(const Model& model, std::uint32_t layer, const Plan& plan, Pl
 /// Computes the times of the members of the group, and of the slowest of them.
 void time_experts(const ComputeModel& computation, std::uint32_t layer, PlacedLayer& placed);
 
-/// Adds the rounds of the experts to the layer's exchanges.
+/// Adds the steps of the experts to the layer's exchanges.
 void add_experts(const Model& model, const Layer& layer, bool sequence, const ActivationAlgorithms& algorithms,
                  PlacedLayer& placed);
 

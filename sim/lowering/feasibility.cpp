@@ -207,7 +207,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     if (whole && !served && !selects) judge_channels(plan.channels, plan.algorithm, complaints);
     if (!complaints.empty()) return found;
 
-    const bool sliced = served && plan.servers.placement == Placement::sliced;
+    const bool sliced = served && plan.servers.assignment == ServerAssignment::sliced;
     const std::int64_t servers = served ? plan.servers.count : 0;
     judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);
     judge_bytes("ranks", bytes, plan.ranks, all_pairs, complaints);

@@ -194,7 +194,7 @@ void ExchangePlanner::add_halos(std::uint32_t number) {
             halo(lines[axis], deep * static_cast<double>(conv->channels), lengths(in), activation_element(model_)));
         if (number > 0)
             placed.exchanges.before_backward.push_back(
-                halo(lines[axis], deep * static_cast<double>(conv->filters) * placed.share.part, lengths(out),
+                halo(lines[axis], deep * static_cast<double>(conv->filters) * placed.share.fraction, lengths(out),
                      activation_element(model_)));
     }
 }

@@ -32,7 +32,7 @@ std::vector<LayerTime> pass_times(const Arrangement& arrangement) {
         const PlacedLayer& layer = arrangement.layers[i];
         LayerTime& time = times.emplace_back(layer.time);
         double again_s = layer.recomputed ? 0 : layer.recompute_s;
-        const Segment again = arrangement.again_before(i);
+        const LayerSpan again = arrangement.again_before(i);
         for (std::uint32_t each = again.first; each < again.end; ++each)
             again_s += arrangement.layers[each].recompute_s;
         time.input_gradient_s += again_s;
@@ -45,7 +45,7 @@ std::vector<LayerTime> pass_times(const Arrangement& arrangement) {
 std::vector<Gradient> gradients_of(const Lowered& training, std::uint32_t number, double ready_s) {
     const Plan& plan = training.plan;
     const PlacedLayer& layer = training.arrangement.layers[number];
-    const std::uint32_t stage = layer.part % training.arrangement.stages;
+    const std::uint32_t stage = layer.virtual_stage % training.arrangement.stages;
     const bool gossip = plan.exchange == ExchangeKind::gossip;
     std::uint64_t bytes = layer.bytes;
     // Every rank contributes its own values to an allgather, whose buffer contains all of them.
@@ -77,7 +77,7 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
         std::vector<Gradient> of_layers, of_experts;
         for (auto i = static_cast<std::uint32_t>(arrangement.layers.size()); i-- > 0;) {
-            if (arrangement.layers[i].part % arrangement.stages != stage) continue;
+            if (arrangement.layers[i].virtual_stage % arrangement.stages != stage) continue;
             const std::vector<Gradient> gradients = gradients_of(training, i, ready_s[i]);
             if (gradients.front().replicas.size > 1) of_layers.push_back(gradients.front());
             if (gradients.size() > 1 && gradients.back().replicas.size > 1) of_experts.push_back(gradients.back());
@@ -174,13 +174,13 @@ public:
     void make() {
         const Parallelism& parallelism = training_.plan.parallelism;
         Arrangement& arrangement = training_.arrangement;
-        for (std::uint32_t part = 0; part < arrangement.boundaries.size(); ++part) {
-            Boundary& boundary = arrangement.boundaries[part];
-            make(boundary.gradients, part % arrangement.stages);
-            make(boundary.activations, (part + 1) % arrangement.stages);
+        for (std::uint32_t virtual_stage = 0; virtual_stage < arrangement.boundaries.size(); ++virtual_stage) {
+            Boundary& boundary = arrangement.boundaries[virtual_stage];
+            make(boundary.gradients, virtual_stage % arrangement.stages);
+            make(boundary.activations, (virtual_stage + 1) % arrangement.stages);
         }
         for (PlacedLayer& layer : arrangement.layers) {
-            const std::uint32_t stage = layer.part % arrangement.stages;
+            const std::uint32_t stage = layer.virtual_stage % arrangement.stages;
             LayerExchanges::each(layer.exchanges, [&](ActivationExchange& exchange) {
                 if (exchange.in_library())
                     exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
@@ -260,7 +260,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     OtherCollectives(training).make();
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage)
         training.steps.push_back(step_time(training, stage));
-    training.window = averaged_iterations(training);
+    training.averaged = averaged_iterations(training);
     return training;
 }
 

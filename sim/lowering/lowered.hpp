@@ -56,7 +56,7 @@ struct Lowered {
     /// Number of iterations over which times and counts are averaged: a period of the exchange's pattern, several
     /// periods where it leaves ranks idle, since who waits for whom may take longer to repeat, and with jitter all
     /// iterations but the first.
-    std::uint32_t window = 1;
+    std::uint32_t averaged = 1;
 
     /// Returns the first exchange of each bucket.
     std::vector<Chosen> first_exchanges() const {

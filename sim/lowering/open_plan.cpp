@@ -36,11 +36,11 @@ void judge_stragglers(const Plan& plan, Complaints& complaints) {
 void judge_pipeline(const Plan& plan, Complaints& complaints) {
     const Pipeline& pipeline = plan.parallelism.pipeline;
     const std::string key = "parallelism.pipeline.";
-    const std::int64_t parts = pipeline.stages * pipeline.chunks;
-    if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != parts)
+    const std::int64_t all = pipeline.stages * pipeline.virtual_stages;
+    if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != all)
         complaints.push_back({key + "layers",
-                              fmt::format("{} stages × {} virtual stages are {} parts, but {} are listed",
-                                          pipeline.stages, pipeline.chunks, parts, pipeline.layers.size()),
+                              fmt::format("{} stages × {} virtual stages are {}, but {} are listed", pipeline.stages,
+                                          pipeline.virtual_stages, all, pipeline.layers.size()),
                               ""});
     if (plan.ranks % pipeline.stages != 0)
         complaints.push_back({key + "stages",

@@ -11,31 +11,33 @@ namespace syncline {
 namespace {
 
 void check(const Pipeline& pipeline, std::uint32_t stage) {
-    const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.chunks;
+    const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.virtual_stages;
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
     if (stage >= p || m < 1 || v < 1)
-        throw std::logic_error(fmt::format("stage {} of {}, {} micro-batches, {} chunks", stage, p, m, v));
-    if (!interleaved && v > 1) throw std::logic_error(fmt::format("{} chunks, but the schedule is not interleaved", v));
+        throw std::logic_error(fmt::format("stage {} of {}, {} micro-batches, {} virtual stages", stage, p, m, v));
+    if (!interleaved && v > 1)
+        throw std::logic_error(fmt::format("{} virtual stages, but the schedule is not interleaved", v));
     if (interleaved && m % p != 0)
         throw std::logic_error(fmt::format("{} micro-batches are not a multiple of {} stages", m, p));
 }
 
 /// Counts the forward passes before the first backward pass.
 std::int64_t forward_first(const Pipeline& pipeline, std::uint32_t stage) {
-    const std::int64_t passes = pipeline.micro_batches * pipeline.chunks;
+    const std::int64_t passes = pipeline.micro_batches * pipeline.virtual_stages;
     if (pipeline.schedule == PipelineSchedule::gpipe) return passes;
     const std::int64_t behind = pipeline.stages - 1 - stage;
-    const std::int64_t warm_up = pipeline.chunks == 1 ? behind : 2 * behind + (pipeline.chunks - 1) * pipeline.stages;
+    const std::int64_t warm_up =
+        pipeline.virtual_stages == 1 ? behind : 2 * behind + (pipeline.virtual_stages - 1) * pipeline.stages;
     // A turn of the steady state begins with a forward pass.
     return std::min(warm_up + 1, passes);
 }
 
 /// Returns the k-th forward or backward pass of a stage: groups of as many micro-batches as there are stages pass
-/// through the chunks, one after the other. With one chunk that is the k-th micro-batch.
+/// through the virtual stages, one after the other. With one that is the k-th micro-batch.
 Slot pass(const Pipeline& pipeline, std::int64_t k, bool forward) {
-    const std::int64_t p = pipeline.stages, v = pipeline.chunks;
-    const std::int64_t group = k / (p * v), chunk = k / p % v;
-    return {static_cast<std::uint32_t>(forward ? chunk : v - 1 - chunk), static_cast<std::uint32_t>(group * p + k % p),
+    const std::int64_t p = pipeline.stages, v = pipeline.virtual_stages;
+    const std::int64_t group = k / (p * v), turn = k / p % v;
+    return {static_cast<std::uint32_t>(forward ? turn : v - 1 - turn), static_cast<std::uint32_t>(group * p + k % p),
             forward};
 }
 
@@ -93,7 +95,7 @@ std::vector<std::size_t> parts_needed(const Chain& chain, double limit) {
 
 std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage) {
     check(pipeline, stage);
-    const std::int64_t passes = pipeline.micro_batches * pipeline.chunks;
+    const std::int64_t passes = pipeline.micro_batches * pipeline.virtual_stages;
     const std::int64_t ahead = forward_first(pipeline, stage);
     const bool apart = pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1;
     std::vector<Slot> order;

@@ -7,16 +7,16 @@
 
 /// Assignment of layers to the stages of a pipeline, and the order of a stage's passes.
 ///
-/// With m micro-batches, equal stages whose forward and backward passes take f and b, free transfers and v chunks on
-/// each of p stages, an iteration takes m(f + b) + (p-1)(f + b)/v on every stage: the bubble is (p-1)/(v·m + p-1) of
-/// it, with v = 1 for gpipe and one_f_one_b (D. Narayanan et al., SC 2021).
+/// With m micro-batches, equal stages whose forward and backward passes take f and b, free transfers and v virtual
+/// stages on each of p stages, an iteration takes m(f + b) + (p-1)(f + b)/v on every stage: the bubble is (p-1)/(v·m +
+/// p-1) of it, with v = 1 for gpipe and one_f_one_b (D. Narayanan et al., SC 2021).
 ///
 /// gpipe runs the backward passes in the order of the forward passes, like PyTorch's ScheduleGPipe. one_f_one_b and
 /// interleaved run some forward passes (the warm-up), then a forward and a backward pass in turn, and finally the
-/// remaining backward passes. The warm-up of stage s is p-1-s forward passes, and 2(p-1-s) + (v-1)p with v > 1 chunks,
-/// or all that there are (Megatron-LM, get_pp_rank_microbatches in megatron/core/pipeline_parallel/schedules.py).
-/// Interleaved stages run p micro-batches through each of their chunks, and then the next p; backward passes likewise,
-/// from the last chunk to the first.
+/// remaining backward passes. The warm-up of stage s is p-1-s forward passes, and 2(p-1-s) + (v-1)p with v > 1 virtual
+/// stages, or all that there are (Megatron-LM, get_pp_rank_microbatches in
+/// megatron/core/pipeline_parallel/schedules.py). Interleaved stages run p micro-batches through each of their virtual
+/// stages, and then the next p; backward passes likewise, from the last one to the first.
 ///
 /// zero_bubble_h1 runs the passes of one_f_one_b, but a backward pass computes only the gradients of inputs. On stage s
 /// the gradients of a micro-batch's weights follow those of the inputs of the s-th micro-batch after it, or come last,
@@ -32,9 +32,9 @@ namespace syncline {
 /// The gradients that a backward pass computes: all, those of the layers' inputs, or those of their weights.
 enum class Gradients { all, inputs, weights };
 
-/// One pass of one micro-batch through one chunk of a stage.
+/// One pass of one micro-batch through one virtual stage of a stage.
 struct Slot {
-    std::uint32_t chunk = 0;
+    std::uint32_t virtual_rank = 0;  ///< which of the stage's virtual stages (Megatron-LM's virtual pipeline rank)
     std::uint32_t micro_batch = 0;
     bool forward = true;
     Gradients gradients = Gradients::all;  ///< of a backward pass
@@ -44,14 +44,14 @@ struct Slot {
     bool operator==(const Slot&) const = default;
 };
 
-/// Returns the order in which `stage` runs its passes: each chunk's forward and backward pass of every micro-batch
-/// once, or the two parts of the backward pass, the gradients of inputs first. Throws std::logic_error without such a
-/// stage, micro-batches or chunks, with several chunks if not interleaved, or if interleaved with a number of
-/// micro-batches that is not a multiple of the stages.
+/// Returns the order in which `stage` runs its passes: each virtual stage's forward and backward pass of every
+/// micro-batch once, or the two parts of the backward pass, the gradients of inputs first. Throws std::logic_error
+/// without such a stage, micro-batches or virtual stages, with several virtual stages if not interleaved, or if
+/// interleaved with a number of micro-batches that is not a multiple of the stages.
 std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage);
 
-/// Returns the maximum number of micro-batches (of any chunk, each counted as one) whose activations `stage` holds:
-/// from the start of a forward pass to the end of the corresponding backward pass. Throws like slots().
+/// Returns the maximum number of micro-batches (of any virtual stage, each counted as one) whose activations `stage`
+/// holds: from the start of a forward pass to the end of the corresponding backward pass. Throws like slots().
 std::uint32_t peak_passes(const Pipeline& pipeline, std::uint32_t stage);
 
 /// Cuts a sequence of layers into `parts` non-empty parts with the smallest largest sum of `costs`, and returns the

@@ -45,8 +45,8 @@ bool stores_scores(const Model& model) {
     return std::ranges::any_of(model.layers, keeps_scores);
 }
 
-std::vector<Segment> segments(const Model& model, std::uint32_t first, std::uint32_t end) {
-    std::vector<Segment> result;
+std::vector<LayerSpan> spans(const Model& model, std::uint32_t first, std::uint32_t end) {
+    std::vector<LayerSpan> result;
     if (!is_transformer(model)) {
         const auto each = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(end - first))));
         for (; first < end; first += each) result.push_back({first, std::min(first + each, end)});
@@ -76,7 +76,7 @@ double recompute_seconds(Recomputation recomputation, const Model& model, std::u
 double recomputed_flop(Recomputation recomputation, const Model& model, std::uint32_t layer, const Share& share) {
     const Layer& its = model.layers[layer];
     if (recomputation == Recomputation::full && (!is_transformer(model) || in_block(its)))
-        return 2 * static_cast<double>(its.macs) * share.samples * share.part * share.area;
+        return 2 * static_cast<double>(its.macs) * share.samples * share.fraction * share.area;
     std::vector<Kernel> again;
     if (recomputation == Recomputation::operators) again = kernels_again(its, share);
     if (recomputation == Recomputation::selective && keeps_scores(its)) {

@@ -88,7 +88,8 @@ constexpr Setting taking_turns{"parallelism.pipeline.schedule", "1f1b",
                                is<&Pipeline::schedule, PipelineSchedule::one_f_one_b>};
 constexpr Setting interleaved{"parallelism.pipeline.schedule", "interleaved",
                               is<&Pipeline::schedule, PipelineSchedule::interleaved>};
-constexpr Setting virtual_stages{"parallelism.pipeline.virtual_stages", "2 or more", is_not<&Pipeline::chunks, 1>};
+constexpr Setting virtual_stages{"parallelism.pipeline.virtual_stages", "2 or more",
+                                 is_not<&Pipeline::virtual_stages, 1>};
 constexpr Setting sequence{"parallelism.sequence", "true", is<&Parallelism::sequence, true>};
 constexpr Setting model_overlap{"parallelism.model_overlap", "",
                                 is_not<&Parallelism::model_overlap, ModelOverlap::as_gradients>};

@@ -48,13 +48,14 @@ void judge_names(const Model& model, const Plan& plan, Complaints& complaints) {
     }
 }
 
-void judge_parts(const Model& model, const Pipeline& pipeline, Complaints& complaints) {
-    const std::int64_t layers = std::ssize(model.layers), parts = pipeline.stages * pipeline.chunks;
+void judge_virtual_stages(const Model& model, const Pipeline& pipeline, Complaints& complaints) {
+    const std::int64_t layers = std::ssize(model.layers), stages = pipeline.stages * pipeline.virtual_stages;
     const std::int64_t listed = std::accumulate(pipeline.layers.begin(), pipeline.layers.end(), std::int64_t{0});
-    if (parts > layers)
+    if (stages > layers)
         complaints.push_back(
             {"parallelism.pipeline.stages",
-             fmt::format("workload '{}' has {} layers, too few for {} parts", model.name, layers, parts), ""});
+             fmt::format("workload '{}' has {} layers, too few for {} virtual stages", model.name, layers, stages),
+             ""});
     else if (!pipeline.layers.empty() && listed != layers)
         complaints.push_back({"parallelism.pipeline.layers",
                               fmt::format("these are {} layers, but workload '{}' has {}", listed, model.name, layers),
@@ -145,7 +146,7 @@ Complaint no_grid_fits(const OpenPlan& open, const Complaints& why, const std::v
 void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open,
                  Feasibility& found) {
     judge_names(model, plan, found.complaints);
-    judge_parts(model, plan.parallelism.pipeline, found.complaints);
+    judge_virtual_stages(model, plan.parallelism.pipeline, found.complaints);
     if (!found.complaints.empty()) return;
     if (!open.automatic()) {
         if (!plan.parallelism.whole_model()) found.complaints = try_lower(cluster, model, plan, found.lowered);

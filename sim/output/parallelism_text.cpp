@@ -126,7 +126,7 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
                                   ways_of(*range.layout, columns(parallelism, *range.layout, ranks)));
     if (pipeline.micro_batches > 1) result += fmt::format("; {} micro-batches", pipeline.micro_batches);
     if (pipeline.stages > 1) result += fmt::format(" {}", schedule_of(parallelism));
-    if (pipeline.chunks > 1) result += fmt::format(", {} chunks", pipeline.chunks);
+    if (pipeline.virtual_stages > 1) result += fmt::format(", {} virtual stages", pipeline.virtual_stages);
     const std::int64_t expert_rows = parallelism.experts.rows_of(parallelism.layout.rows);
     if (parallelism.experts.ranks > 1 || expert_rows != parallelism.layout.rows)
         result += fmt::format("; experts {}", parallelism.experts.ranks);
@@ -135,7 +135,7 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
     if (parallelism.layout.context > 1 && parallelism.context_exchange == ContextExchange::ulysses)
         result += "; ulysses";
     if (parallelism.sequence) result += "; sequence";
-    if (parallelism.model_chunks > 1) result += fmt::format(", {} chunks of products", parallelism.model_chunks);
+    if (parallelism.model_chunks > 1) result += fmt::format(", GEMMs in {} chunks", parallelism.model_chunks);
     if (parallelism.sharding == Sharding::none) return result;
     result += fmt::format("; sharded {}", name_of(parallelism.sharding));
     if (parallelism.shard_ranks)

@@ -246,8 +246,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.parallelism.pipeline.micro_batches; })
             .add("parallelism.schedule", Unit::text, "order of the passes of a stage; null without stages", 36,
                  [](const Result& r) { return given(schedule_of(r.parallelism)); })
-            .add("parallelism.chunks", Unit::number, "parts of the model on each stage", 37,
-                 [](const Result& r) { return r.parallelism.pipeline.chunks; })
+            .add("parallelism.chunks", Unit::number, "virtual stages on each stage", 37,
+                 [](const Result& r) { return r.parallelism.pipeline.virtual_stages; })
             .add("parallelism.sharding", Unit::text, "what is sharded among replicas", 38,
                  [](const Result& r) { return name_of(r.parallelism.sharding); })
             .add("parallelism.sequence", Unit::text, "`true` if sequences are split among rows", 39,

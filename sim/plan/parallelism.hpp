@@ -50,7 +50,7 @@ struct LayerRange {
 /// Order in which a stage processes its micro-batches. `gpipe`: all forward, then all backward (Y. Huang et al.,
 /// "GPipe", NeurIPS 2019). `one_f_one_b`: one backward pass after each forward pass, so that stage s of p holds at most
 /// p - s micro-batches (D. Narayanan et al., "PipeDream", SOSP 2019; with a flush, as in Megatron-LM). `interleaved`:
-/// the same with `chunks` virtual stages on each stage (D. Narayanan et al., "Efficient large-scale language model
+/// the same with several virtual stages on each stage (D. Narayanan et al., "Efficient large-scale language model
 /// training on GPU clusters using Megatron-LM", SC 2021). `zero_bubble_h1`: as one_f_one_b, but gradients of weights
 /// are computed apart, to fill part of the bubble (P. Qi et al., "Zero bubble pipeline parallelism", ICLR 2024,
 /// schedule ZB-H1).
@@ -64,11 +64,11 @@ enum class Transfers { as_schedule, blocking, overlapped };
 
 struct Pipeline {
     std::int64_t stages = 1;
-    std::int64_t micro_batches = 1;  ///< parts of a replica's batch, also without stages
-    std::int64_t chunks = 1;         ///< parts of the model on each stage: chunk c of stage s is part c·stages + s
+    std::int64_t micro_batches = 1;   ///< parts of a replica's batch, also without stages
+    std::int64_t virtual_stages = 1;  ///< on each stage: the c-th of stage s is virtual stage c·stages + s of the model
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
-    /// Number of layers in each part of the model, stages·chunks parts in forward order. Empty: chosen to minimise the
-    /// time of the slowest part.
+    /// Number of layers in each virtual stage, stages·virtual_stages of them in forward order. Empty: chosen to
+    /// minimise the time of the slowest one.
     std::vector<std::int64_t> layers;
     Transfers transfers = Transfers::as_schedule;
     /// Each row sends a share of what all rows have, which the receiving rows gather, without sequence parallelism:

@@ -7,7 +7,7 @@ namespace syncline {
 
 /// Assignment of tensors to servers. `round_robin`: tensor i on server i mod s; `greedy_bytes`: each tensor on the
 /// server with the fewest bytes so far; `sliced`: every tensor cut into s equal slices, one per server.
-enum class Placement { round_robin, greedy_bytes, sliced };
+enum class ServerAssignment { round_robin, greedy_bytes, sliced };
 
 /// Location of servers. `dedicated`: on nodes of their own, after the workers' nodes; the others are colocated, on
 /// nodes that have ranks: see server_nodes().
@@ -19,7 +19,7 @@ enum class PullStart { together, each };
 
 struct Servers {
     std::int64_t count = 1;
-    Placement placement = Placement::round_robin;
+    ServerAssignment assignment = ServerAssignment::round_robin;
     ServerLocation location = ServerLocation::dedicated;
     PullStart pull = PullStart::together;
     /// Ranks on one node add up their gradients on the first of them, which alone pushes and pulls, and broadcasts the

@@ -128,8 +128,8 @@ Values interleavings(const Space& space, const Plan& plan) {
     const Pipeline& pipeline = plan.parallelism.pipeline;
     Values values;
     if (pipeline.stages == 1 || pipeline.micro_batches % pipeline.stages != 0) return values;
-    for (const std::int64_t chunks : {2, 4, 8})
-        if (pipeline.stages * chunks <= std::ssize(space.model.layers)) values.push_back(chunks);
+    for (const std::int64_t virtual_stages : {2, 4, 8})
+        if (pipeline.stages * virtual_stages <= std::ssize(space.model.layers)) values.push_back(virtual_stages);
     return values;
 }
 
@@ -153,14 +153,14 @@ Axis schedule() {
         }};
 }
 
-Axis chunks() {
+Axis virtual_stages() {
     return {"pipeline.virtual_stages",
             [](const Space& space, const Plan& plan) {
                 const bool turns = plan.parallelism.pipeline.schedule == PipelineSchedule::interleaved;
                 return turns ? interleavings(space, plan) : Values{1};
             },
-            [](Plan& plan, std::int64_t chunks) { plan.parallelism.pipeline.chunks = chunks; },
-            [](const Plan& plan) { return plan.parallelism.pipeline.chunks; }, number};
+            [](Plan& plan, std::int64_t count) { plan.parallelism.pipeline.virtual_stages = count; },
+            [](const Plan& plan) { return plan.parallelism.pipeline.virtual_stages; }, number};
 }
 
 Axis sequence() {
@@ -377,7 +377,7 @@ std::vector<std::int64_t> Axis::choices(const Space& space, const Plan& plan) co
 
 const std::vector<Axis>& axes() {
     static const std::vector<Axis> all{rows(),          context(),       context_exchange(), stages(),
-                                       micro_batches(), schedule(),      chunks(),           sequence(),
+                                       micro_batches(), schedule(),      virtual_stages(),   sequence(),
                                        expert_rows(),   experts(),       model_overlap(),    sharding(),
                                        gathering(),     gradient_sync(), recomputation()};
     return all;

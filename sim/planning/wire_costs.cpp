@@ -22,7 +22,7 @@ MessageCost WireCosts::cost_of(const std::vector<Flow>& flows) {
         cost.alpha_s = std::max(cost.alpha_s, wiring_.latency_s(links));
         for (const Wiring::Link link : links) {
             if (load_[link] == 0) used.push_back(link);
-            load_[link] += flow.part;
+            load_[link] += flow.fraction;
         }
     }
     for (const Wiring::Link link : used) {
@@ -34,7 +34,7 @@ MessageCost WireCosts::cost_of(const std::vector<Flow>& flows) {
 
 const MessageCost& WireCosts::message_of(StageRanks stage, const Grouping& groups, const CollectiveAlgorithm& algorithm,
                                          bool all_pairs) {
-    const std::uint32_t parts = algorithm.parts();
+    const std::uint32_t parts = algorithm.slices();
     const auto [found, added] = messages_.try_emplace({stage, groups, parts, all_pairs});
     if (!added) return found->second;
     std::vector<Flow> flows;
@@ -63,10 +63,10 @@ const MessageCost& WireCosts::message_of(StageRanks stage, const Grouping& group
 double WireCosts::exchange_s(StageRanks stage, const Grouping& groups, const CollectiveAlgorithm& algorithm,
                              const AlgorithmSpec& spec, std::uint64_t bytes, const Protocol& protocol) {
     if (groups.size == 1) return 0;
-    const std::uint64_t blocks = std::uint64_t{groups.size} * algorithm.parts();
+    const std::uint64_t blocks = std::uint64_t{groups.size} * algorithm.slices();
     const std::uint64_t even = (bytes + blocks - 1) / blocks * blocks;
     const std::string name = fmt::format("{} {} {} {}", spec.operation, spec.name, spec.contributors, protocol.name);
-    const auto [found, added] = exchanges_.try_emplace({stage, groups, algorithm.parts(), name, even});
+    const auto [found, added] = exchanges_.try_emplace({stage, groups, algorithm.slices(), name, even});
     if (!added) return found->second;
     std::vector<Place> members;
     for (std::uint32_t member = 0; member < groups.size; ++member)

@@ -35,7 +35,7 @@ public:
 private:
     struct Flow {
         std::uint32_t from = 0, to = 0;  ///< ranks
-        double part = 1;                 ///< of the bytes
+        double fraction = 1;             ///< of the bytes
         std::uint32_t channel = 0;
     };
 

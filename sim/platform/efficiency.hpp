@@ -12,8 +12,8 @@ struct EfficiencyCurve {
     enum class Over { batch, gemm };
 
     struct Point {
-        double at = 1;    ///< samples that the device processes together, or the smallest of a matrix product's m, n, k
-        double part = 1;  ///< fraction of the peak, above 0 and at most 1
+        double at = 1;  ///< samples that the device processes together, or the smallest of a matrix product's m, n, k
+        double fraction = 1;  ///< fraction of the peak, above 0 and at most 1
     };
 
     Over over = Over::batch;

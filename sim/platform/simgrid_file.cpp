@@ -127,7 +127,7 @@ std::string id(const XmlTag& tag) {
 class Checker : public XmlHandler {
 public:
     struct Use {
-        XmlPlace place;
+        XmlLocation place;
         std::string file;
         TraceOf of;
     };
@@ -173,7 +173,7 @@ public:
     std::string text = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
     std::vector<Use> uses;
     std::vector<std::string> idle_settings;
-    XmlPlace first_idle;
+    XmlLocation first_idle;
 
 private:
     void note(const XmlTag& idle) {
@@ -223,7 +223,7 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find_first_of("\r\n"));
 }
 
-Location locate(const std::string& file, std::string_view text, const XmlPlace& place) {
+Location locate(const std::string& file, std::string_view text, const XmlLocation& place) {
     return {file, static_cast<int>(place.line), static_cast<int>(place.column), std::string(line_of(text, place.line))};
 }
 

@@ -195,7 +195,7 @@ void SimGridSize::add_cluster(const XmlTag& tag) {
     add(tag.place, size.hosts, size.links);
 }
 
-void SimGridSize::add(XmlPlace place, double hosts, double links) {
+void SimGridSize::add(XmlLocation place, double hosts, double links) {
     hosts_ += hosts;
     links_ += links;
     if (hosts_ > most_simgrid_hosts)
@@ -205,7 +205,7 @@ void SimGridSize::add(XmlPlace place, double hosts, double links) {
     require_memory(place);
 }
 
-void SimGridSize::require_memory(XmlPlace place) const {
+void SimGridSize::require_memory(XmlLocation place) const {
     const double bytes = host_bytes * hosts_ + link_bytes * links_ + route_bytes * routes_ + full_bytes * full_;
     if (bytes > most_bytes)
         throw XmlError(place,

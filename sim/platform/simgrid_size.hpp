@@ -24,20 +24,20 @@ private:
     /// Members of a zone are its hosts, routers and zones.
     struct Zone {
         std::string id, routing;
-        XmlPlace place;
+        XmlLocation place;
         double members = 0, routes = 0;
     };
 
     void add_cluster(const XmlTag& tag);
-    void add(XmlPlace place, double hosts, double links);
-    void require_memory(XmlPlace place) const;
+    void add(XmlLocation place, double hosts, double links);
+    void require_memory(XmlLocation place) const;
     void require_time() const;
 
     std::vector<Zone> zones_;  ///< open
     double hosts_ = 0, links_ = 0, routes_ = 0;
     /// Over all zones with this routing: squares and cubes of the members; members and directions of routes.
     double full_ = 0, floyd_ = 0, dijkstra_ = 0;
-    XmlPlace dijkstra_place_;
+    XmlLocation dijkstra_place_;
 };
 
 }  // namespace syncline

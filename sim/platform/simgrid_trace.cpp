@@ -93,7 +93,7 @@ public:
     }
 
     SimGridTrace finish(std::size_t lines) {
-        const XmlPlace end{std::max<std::size_t>(lines, 1), 1};
+        const XmlLocation end{std::max<std::size_t>(lines, 1), 1};
         if (trace_.points.empty()) throw XmlError(end, "the trace has no points", "write `time value`");
         const double last_s = trace_.points.back().time_s;
         if (period_s_) {

@@ -265,7 +265,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, RingFolding::Visit visit)
             }
             if (step.reduce) reduced += bytes_of(step.receives[i]);
         }
-        rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B * exchange.algorithm->parts();
+        rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B * exchange.algorithm->slices();
         if (reduced > 0 && session_.wires.on_device(process_)) rest.reduction_s += transport_.reduction.launch_s;
         if (recorder() != nullptr) {
             co_await spend(rest);

@@ -13,7 +13,7 @@ Lanes::Lanes(const TaskGraph& graph) : further_(graph.streams().size(), 0) {
         const std::uint32_t lanes = exchange.algorithm->lanes();
         most_ = std::max(most_, lanes);
         further_[task.stream] = std::max(further_[task.stream], lanes - 1);
-        exchange_channels = std::max(exchange_channels, exchange.channel + 1);
+        exchange_channels = std::max(exchange_channels, exchange.tag + 1);
     }
     channels_ = exchange_channels * most_;
     stream_.resize(graph.streams().size());

@@ -31,7 +31,7 @@ public:
 
     /// Returns the channel of the messages of a program of an exchange, and the number of these channels.
     std::uint32_t channel(const Exchange& exchange, const Program& program) const {
-        return exchange.channel * most_ + program.channel;
+        return exchange.tag * most_ + program.channel;
     }
     std::uint32_t channels() const { return channels_; }
 

@@ -30,7 +30,7 @@ struct Progress {
 struct ReplayOptions {
     std::uint32_t iterations = 1;  ///< number replayed, one after the other ...
     std::uint32_t measured = 0;    ///< ... the last measured one among them, ...
-    std::uint32_t window = 1;      ///< ... and the number of measured ones: counters are their mean
+    std::uint32_t averaged = 1;    ///< ... and the number of measured ones: counters are their mean
     bool messages = false;         ///< also record every message: see trace.hpp
     bool contention = true;        ///< if false, every message has each link for itself
     /// An oracle for tests, for latency that blocks: leaves messages to SimGrid even with the exact model, and to one

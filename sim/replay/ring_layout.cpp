@@ -125,7 +125,7 @@ private:
             byte_s = std::max(byte_s, 1 / wires_.terms(process(place), group_[message.peer]).limit_Bps(bytes));
         }
         if (of.reduce)
-            byte_s += static_cast<double>(of.receives.size()) * exchange_.gamma_s_per_B * exchange_.algorithm->parts();
+            byte_s += static_cast<double>(of.receives.size()) * exchange_.gamma_s_per_B * exchange_.algorithm->slices();
         return byte_s;
     }
 

@@ -204,7 +204,7 @@ private:
                 if (step.reduce) {
                     for (const Message& message : step.receives)
                         reduced_s += static_cast<double>(blocks_of(message)) * exchange.gamma_s_per_B *
-                                     exchange.algorithm->parts();
+                                     exchange.algorithm->slices();
                     // A kernel that had nothing to add would not be launched.
                     const bool empty = all.partition.bytes - exchange.added_bytes < all.partition.blocks;
                     if (empty && wires_.on_device(group[member])) reduced_s += wires_.transport().reduction.launch_s;

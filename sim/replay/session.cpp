@@ -47,14 +47,14 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       folded_(iterations, 0),
       shown_(options.measured) {
     timeline.iteration_end_s.resize(iterations, 0);
-    timeline.recorded.resize(std::min(options.measured, 2 * options.window) + 1);
+    timeline.recorded.resize(std::min(options.measured, 2 * options.averaged) + 1);
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
     timeline.sent_by.resize(graph.processes().size(), 0);
     timeline.received_by.resize(graph.processes().size(), 0);
     if (options.messages) recorder_.emplace(timeline.trace, wires, lanes);
     if (!options.fold || options.messages) return;
     if (RingFolding::possible(graph)) folding_.emplace(graph, lanes, wires, symmetry, simulator);
-    if (options.window == 1 && options.measured > 0 && iterations_alike(graph))
+    if (options.averaged == 1 && options.measured > 0 && iterations_alike(graph))
         steady_.emplace(graph.tasks().size(), graph.tasks().size() / (images() / graph.images()));
 }
 
@@ -196,7 +196,7 @@ void Session::carried(const Pair& pair, std::uint64_t bytes, std::uint64_t on_wi
 void Session::finish() {
     const auto mean = [this](std::uint64_t& count) {
         // Fewer iterations may have been replayed than the window has.
-        const std::uint32_t counted = std::min(options_.window, options_.measured + 1);
+        const std::uint32_t counted = std::min(options_.averaged, options_.measured + 1);
         count = (count + counted / 2) / counted;
     };
     mean(timeline.messages);
@@ -204,7 +204,7 @@ void Session::finish() {
     for (std::uint64_t& bytes : timeline.sent_by) mean(bytes);
     for (std::uint64_t& bytes : timeline.received_by) mean(bytes);
     if (folding_) {
-        const std::uint32_t counted = steady_ ? 1 : std::min(options_.window, options_.measured + 1);
+        const std::uint32_t counted = steady_ ? 1 : std::min(options_.averaged, options_.measured + 1);
         for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) timeline.messages_folded += folded_[i];
         // Early or late arrivals in an iteration may result from an earlier one. Iterations that are not simulated have
         // the same error as the one that represents them.
@@ -214,7 +214,7 @@ void Session::finish() {
     }
     if (symmetry_ != nullptr) unfold();
     if (any_rounded(graph)) {
-        const std::uint32_t counted = std::min(options_.window, options_.measured + 1);
+        const std::uint32_t counted = std::min(options_.averaged, options_.measured + 1);
         count_rounded(graph, lanes, counted, timeline, wires);
         timeline.folding_error_s += (options_.measured + 1) * rounding_error_s(graph, lanes, wires) / counted;
     }

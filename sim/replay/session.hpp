@@ -68,12 +68,12 @@ public:
     /// Returns true for the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
         if (steady_) return iteration == 0;  // all iterations send the same, and later ones may not be simulated
-        return iteration <= options_.measured && iteration + options_.window > options_.measured;
+        return iteration <= options_.measured && iteration + options_.averaged > options_.measured;
     }
     /// Returns the recorder for this iteration; null if nothing is recorded, or if no measured iteration extends into
     /// this one.
     Recorder* recorder(std::uint32_t iteration) {
-        const bool records = iteration <= options_.measured && iteration + options_.window >= options_.measured;
+        const bool records = iteration <= options_.measured && iteration + options_.averaged >= options_.measured;
         return recorder_ && records ? &*recorder_ : nullptr;
     }
     Recorder::Connection* connection(std::uint32_t channel, ProcessId from, ProcessId to) {

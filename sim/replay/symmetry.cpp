@@ -24,7 +24,7 @@ bool sizes_alike(const Partition& partition, const Message& a, const Message& b)
 /// Returns true if the second program is the first one with all peers moved by `turn` places among `members`.
 bool same_program(const Program& a, const Program& b, std::uint32_t turn, std::uint32_t members) {
     const auto parts = [](const Program& of) {
-        return std::tuple{of.partition.bytes, of.partition.blocks, of.partition.filled, of.part, of.channel};
+        return std::tuple{of.partition.bytes, of.partition.blocks, of.partition.filled, of.slice, of.channel};
     };
     const auto messages = [&](const Message& one, const Message& other) {
         return other.peer == (one.peer + turn) % members && one.turn == other.turn &&
@@ -171,10 +171,10 @@ private:
     bool same_exchange(const Exchange& a, const Exchange& b, std::uint32_t turn) {
         const std::span<const ProcessId> one = graph_.group(a.group), other = graph_.group(b.group);
         const auto members = static_cast<std::uint32_t>(one.size());
-        if (a.channel != b.channel || a.bytes != b.bytes || a.gamma_s_per_B != b.gamma_s_per_B || a.kind != b.kind ||
+        if (a.tag != b.tag || a.bytes != b.bytes || a.gamma_s_per_B != b.gamma_s_per_B || a.kind != b.kind ||
             !(a.protocol == b.protocol) || other.size() != members || a.algorithm->period() != 1 ||
             b.algorithm->period() != 1 || a.algorithm->lanes() != b.algorithm->lanes() ||
-            a.algorithm->parts() != b.algorithm->parts())
+            a.algorithm->slices() != b.algorithm->slices())
             return false;
         for (std::uint32_t i = 0; i < members; ++i)
             if (next(one[i]) != other[(i + turn) % members]) return false;

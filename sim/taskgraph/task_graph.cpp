@@ -42,7 +42,7 @@ ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
     exchanges_.push_back(exchange);
     const std::vector<ProcessId>& group = groups_[exchange.group];
     if (images() > 1 && std::ranges::count(group, shifted(group.front(), block_, period_)) > 0) {
-        const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->parts()};
+        const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->slices()};
         const std::uint64_t added = (blocks - exchange.bytes % blocks) % blocks;
         if (added <= std::min(negligible_.each, negligible_.all)) {
             exchanges_.back().bytes += added;

@@ -88,12 +88,12 @@ struct Stream {
     QueueId queue = no_queue;  ///< the streams with which it agrees on the order of tasks, if any
 };
 
-/// One collective among a group. Messages of exchanges with the same channel between the same two processes are
+/// One collective among a group. Messages of exchanges with the same tag between the same two processes are
 /// delivered in order.
 struct Exchange {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
     GroupId group = 0;
-    std::uint32_t channel = 0;
+    std::uint32_t tag = 0;
     std::uint64_t bytes = 0;
     double gamma_s_per_B = 0;  ///< cost of the members' reductions
     Protocol protocol = {};

@@ -58,7 +58,7 @@ std::vector<double> outputs_again(const FeedForward& shape, double part) {
 }
 
 std::vector<Kernel> kernels_again(const Layer& layer, const Share& share, const Operations& operations) {
-    const std::vector<double> again = again_of(layer, share.part);
+    const std::vector<double> again = again_of(layer, share.fraction);
     if (again.empty()) return {};
     std::vector<Kernel> forward = kernels(layer, Pass::forward, share, Lowering::implicit, operations), result;
     // The output of a block is the next one's input, which is kept.

@@ -118,7 +118,7 @@ public:
     }
 
     LayerTime time(std::size_t layer, const Share& share) const override {
-        const double samples = share.samples * share.part * share.area;
+        const double samples = share.samples * share.fraction * share.area;
         const LayerTime& one = per_sample_[layer];
         return {one.forward_s * samples, one.input_gradient_s * samples, one.weight_gradient_s * samples};
     }

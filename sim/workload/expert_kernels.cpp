@@ -55,14 +55,14 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
                           own,
                           copies / own * share.load * share.routed_tokens(),
                           width,
-                          real(experts.hidden) * share.routed_part(),
+                          real(experts.hidden) * share.routed_fraction(),
                           experts.gated};
     const Networks shared{"shared experts: to hidden units",
                           "shared experts: from hidden units",
                           1,
                           rows,
                           width,
-                          real(experts.shared * experts.shared_hidden) * share.part,
+                          real(experts.shared * experts.shared_hidden) * share.fraction,
                           experts.gated};
     const bool fused = experts.fused_permutation;
     // One kernel adds up the K copies of a token; otherwise the sum is cleared, and each copy reads and writes it.

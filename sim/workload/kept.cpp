@@ -30,7 +30,9 @@ struct KeptBy {
 
     /// Returns the bytes of the inputs of a rank's activation functions and of their results, of this many hidden
     /// units.
-    double hidden(bool gated, double units) const { return (gated ? gate ? 4 : 3 : 2) * units * share.part * element; }
+    double hidden(bool gated, double units) const {
+        return (gated ? gate ? 4 : 3 : 2) * units * share.fraction * element;
+    }
 
     /// Returns what a half of a transformer's layer keeps per position and element of the width, beside the inputs of
     /// its first matrix: those of its normalisation, and the dropout's mask.
@@ -38,16 +40,16 @@ struct KeptBy {
 
     Kept operator()(const Custom&) const { return {.whole = inputs()}; }
     Kept operator()(const Convolution& conv) const {
-        return {.whole = inputs(), .part = conv.batch_norm ? outputs() * element * share.part : 0};
+        return {.whole = inputs(), .part = conv.batch_norm ? outputs() * element * share.fraction : 0};
     }
     Kept operator()(const Dense& dense) const {
-        const double loss = dense.gathered ? 0 : outputs() * full_precision * share.part;
+        const double loss = dense.gathered ? 0 : outputs() * full_precision * share.fraction;
         if (dense.positions == 1) return {.whole = inputs(), .part = loss};
         return {.gathered = inputs(), .part = loss};
     }
     Kept operator()(const Attention& attention) const {
         const double s = real(attention.positions), h = real(attention.width);
-        const HeadElements own = head_elements(attention, share.part);
+        const HeadElements own = head_elements(attention, share.fraction);
         // A latent vector is kept before and after its normalisation.
         const double latent = s * 2 * real(attention.query_rank) +
                               real(attention.sources()) * (2 * real(attention.kv_rank) + real(attention.rotary_size));
@@ -76,7 +78,7 @@ struct KeptBy {
     Kept operator()(const Experts& experts) const {
         const double s = real(experts.positions), h = real(experts.width);
         // Of the routed experts the rank has another part than of the rest, and fewer tokens.
-        const double routed = share.routed ? share.routed->part * share.routed->tokens / share.part : 1;
+        const double routed = share.routed ? share.routed->fraction * share.routed->tokens / share.fraction : 1;
         const double units = experts.copies() * share.load * real(experts.hidden) * routed +
                              real(experts.shared * experts.shared_hidden);
         return {.between = s * h * (around(experts.norm, false) + (1 + 2 * experts.copies()) * element) +
@@ -99,8 +101,8 @@ struct KeptByOperator {
     /// Return the bytes of the products that are not computed again. No backward pass reads those of the last matrix of
     /// a block. All rows have latent vectors.
     Kept products(const Attention& shape) const {
-        const std::vector<WeightMatrix> matrices = weight_matrices(shape, share.part);
-        const std::vector<double> again = outputs_again(shape, share.part);
+        const std::vector<WeightMatrix> matrices = weight_matrices(shape, share.fraction);
+        const std::vector<double> again = outputs_again(shape, share.fraction);
         Kept kept;
         for (std::size_t i = 0; i + 1 < matrices.size(); ++i) {
             const bool latent = (shape.query_rank > 0 && i == 0) || (shape.kv_rank > 0 && i + 3 == matrices.size());
@@ -109,17 +111,17 @@ struct KeptByOperator {
         return kept;
     }
     Kept products(const FeedForward& shape) const {
-        const WeightMatrix up = weight_matrices(shape, share.part).front();
-        return {.part = up.positions * (up.outputs - outputs_again(shape, share.part).front()) * element};
+        const WeightMatrix up = weight_matrices(shape, share.fraction).front();
+        return {.part = up.positions * (up.outputs - outputs_again(shape, share.fraction).front()) * element};
     }
     /// Returns the bytes of the projection's outputs, which are divided by sequence parallelism.
     double projected(const Attention& attention) const {
-        return outputs_again(attention, share.part).back() > 0 ? 0 : inputs();
+        return outputs_again(attention, share.fraction).back() > 0 ? 0 : inputs();
     }
     double inputs() const { return real(layer.inputs) * element; }
 
     Kept operator()(const Attention& attention) const {
-        const double sums = attention.scores == Scores::flash ? head_elements(attention, share.part).sums : 0;
+        const double sums = attention.scores == Scores::flash ? head_elements(attention, share.fraction).sums : 0;
         Kept kept = products(attention);
         kept.between += inputs() + projected(attention);
         kept.part += sums * element;
@@ -169,7 +171,7 @@ double loss_bytes(const Model& model, const Layer& layer, const Share& share, co
     const auto* dense = std::get_if<Dense>(&layer.shape);
     if (!dense || dense->gathered) return 0;
     const double most = saved.logit_bytes.value_or(activation_element(model) + full_precision);
-    return (most - full_precision) * real(layer.activations) * share.part * share.area * share.samples;
+    return (most - full_precision) * real(layer.activations) * share.fraction * share.area * share.samples;
 }
 
 double input_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {

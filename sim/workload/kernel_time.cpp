@@ -30,7 +30,7 @@ private:
     double efficiency(const Kernel& kernel, const Share& share) const {
         if (curve_ == nullptr) return 1;
         if (curve_->over == EfficiencyCurve::Over::batch) return curve_->at(share.samples);
-        return kernel.product ? curve_->at(kernel.product->narrowest()) : curve_->points.back().part;
+        return kernel.product ? curve_->at(kernel.product->narrowest()) : curve_->points.back().fraction;
     }
 
     const Device& device_;

@@ -18,19 +18,19 @@ struct ConvolutionMatrices {
 
     ConvolutionMatrices(const Convolution& conv, const Share& share)
         // Rounding can turn a whole number of groups into slightly more.
-        : groups(
-              std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(real(conv.groups) * share.part - 1e-9)))),
-          filters(real(conv.filters) * share.part / real(groups)),
+        : groups(std::max<std::int64_t>(
+              1, static_cast<std::int64_t>(std::ceil(real(conv.groups) * share.fraction - 1e-9)))),
+          filters(real(conv.filters) * share.fraction / real(groups)),
           patch(real(conv.channels / conv.groups) * real(conv.kernel[0] * conv.kernel[1])),
           pixels(share.samples * share.area * real(output_size(conv, 0)) * real(output_size(conv, 1))) {}
 };
 
 /// Returns one kernel for the whole pass.
 Kernel whole(const Layer& layer, const Share& share, double weights) {
-    const double flops = 2 * real(layer.macs) * share.samples * share.part * share.area;
+    const double flops = 2 * real(layer.macs) * share.samples * share.fraction * share.area;
     const double inputs = real(layer.inputs) * share.area;
-    const double outputs = real(layer.activations) * share.area * share.part;
-    return {layer.name, flops, (inputs + outputs) * share.samples + weights * share.part};
+    const double outputs = real(layer.activations) * share.area * share.fraction;
+    return {layer.name, flops, (inputs + outputs) * share.samples + weights * share.fraction};
 }
 
 /// Returns the product of a pass: in the forward pass weights of `outputs` × `inputs` times a matrix of `rows` columns.
@@ -75,19 +75,19 @@ struct Lowered {
 
     std::vector<Kernel> kernels_of(const Dense& dense) const {
         const double rows = share.samples * share.area * real(dense.positions), inputs = real(dense.inputs);
-        Kernel product = gemm("GEMM", rows, real(dense.outputs) * share.part, inputs);
+        Kernel product = gemm("GEMM", rows, real(dense.outputs) * share.fraction, inputs);
         if (lowering != Lowering::im2col) {
             // Tied weights are counted where they belong, but are read here too.
             const std::int64_t tied = dense.tied ? dense.inputs * dense.outputs : 0;
             product = whole(layer, share, real(layer.parameters + tied));
-            product.product = product_of(pass, real(dense.outputs) * share.part, rows, inputs);
+            product.product = product_of(pass, real(dense.outputs) * share.fraction, rows, inputs);
         }
         const double between = rows * share.positions;
         std::vector<Kernel> result;
         product.weights = pass == Pass::weight_gradient;
         if (pass == Pass::weight_gradient) return with_cast({product});
         const bool normed = dense.norm != Norm::none, followed_by_loss = !dense.gathered;
-        const double logits = rows * real(dense.outputs) * share.part;
+        const double logits = rows * real(dense.outputs) * share.fraction;
         if (pass == Pass::forward) {
             if (normed) result.push_back(normalisation(dense.norm, between, inputs));
             result.push_back(product);
@@ -115,26 +115,26 @@ struct Lowered {
 
     std::vector<Kernel> operator()(const Embedding& embedding) const {
         const double rows = share.samples * real(embedding.positions), width = real(embedding.width);
-        const double states = rows * width, table = real(embedding.vocabulary) * width * share.part;
+        const double states = rows * width, table = real(embedding.vocabulary) * width * share.fraction;
         const int added = (embedding.learned_positions ? 1 : 0) + (embedding.segments > 0 ? 1 : 0);
         const bool normed = embedding.norm != Norm::none;
         std::vector<Kernel> result;
         // In its rows a rank finds its part of the tokens; it writes zeros for the others.
         if (pass == Pass::forward) {
-            result = {moving("rows", (1 + share.part + added) * states)};
+            result = {moving("rows", (1 + share.fraction + added) * states)};
             if (normed) result.push_back(normalisation(embedding.norm, rows * share.positions, width));
             if (embedding.dropout) result.push_back(dropout(states * share.positions));
         } else if (pass == Pass::weight_gradient) {
             if (embedding.dropout) result = {dropout_gradient(states * share.positions)};
             if (normed) result.push_back(normalisation_gradient(embedding.norm, rows * share.positions, width));
             result.push_back(moving("clearing", table));
-            result.push_back(moving("rows", 3 * states * share.part, Pointwise::embedding_gradient));
+            result.push_back(moving("rows", 3 * states * share.fraction, Pointwise::embedding_gradient));
         }
         return result;
     }
 
     std::vector<Kernel> operator()(const EmbeddingBag& bag) const {
-        const double width = real(bag.width), rows = share.samples * real(bag.lookups) * share.part;
+        const double width = real(bag.width), rows = share.samples * real(bag.lookups) * share.fraction;
         if (pass == Pass::forward) return {moving("rows", (rows + share.samples * real(bag.tables)) * width)};
         if (pass == Pass::weight_gradient) return {moving("rows", 3 * rows * width)};
         return {};
@@ -142,8 +142,8 @@ struct Lowered {
 
     std::vector<Kernel> operator()(const PatchEmbedding& patches) const {
         Kernel kernel = whole(layer, share, real(layer.parameters));
-        kernel.product = product_of(pass, real(patches.outputs) * share.part, share.samples * real(patches.patches()),
-                                    real(patches.inputs()));
+        kernel.product = product_of(pass, real(patches.outputs) * share.fraction,
+                                    share.samples * real(patches.patches()), real(patches.inputs()));
         kernel.weights = pass == Pass::weight_gradient;
         return with_cast({kernel});
     }
@@ -152,7 +152,7 @@ private:
     /// Adds the cast of weights, before the forward pass and after the gradient of the weights.
     std::vector<Kernel> with_cast(std::vector<Kernel> result) const {
         if (lowering != Lowering::launched || pass == Pass::input_gradient) return result;
-        Kernel cast = moving("cast", real(layer.parameters) * share.part);
+        Kernel cast = moving("cast", real(layer.parameters) * share.fraction);
         cast.cast = true;
         result.insert(pass == Pass::forward ? result.begin() : result.end(), cast);
         return result;
@@ -167,7 +167,7 @@ private:
                                              ImageKernel::depthwise_input_gradient};
             kernel.flops = 0;  // additions and products of units without matrices, which its bytes outlast
             // Every rank reads the channels of its own filters.
-            kernel.elements -= real(layer.inputs) * share.area * share.samples * (1 - share.part);
+            kernel.elements -= real(layer.inputs) * share.area * share.samples * (1 - share.fraction);
             kernel.image = ImageWork{kinds[static_cast<int>(pass)], std::sqrt(real(conv.kernel[0] * conv.kernel[1]))};
             return kernel;
         }
@@ -202,8 +202,8 @@ private:
 
     std::vector<Kernel> launched(const Convolution& conv) const {
         const double inputs = share.samples * share.area * real(layer.inputs);
-        const double outputs = share.samples * share.area * share.part * real(layer.activations);
-        const double channels = std::max(1.0, real(conv.filters) * share.part);
+        const double outputs = share.samples * share.area * share.fraction * real(layer.activations);
+        const double channels = std::max(1.0, real(conv.filters) * share.fraction);
         std::vector<Kernel> result;
         if (pass == Pass::forward) {
             result = pooling_of_inputs(conv);

@@ -7,14 +7,14 @@ namespace syncline {
 
 /// Routed experts of a layer whose hidden units are divided among other ranks than the rest of it.
 struct RoutedShare {
-    double part = 1;    ///< of each expert's hidden units
-    double tokens = 1;  ///< fraction of the layer's tokens that the ranks which divide an expert have together
+    double fraction = 1;  ///< of each expert's hidden units
+    double tokens = 1;    ///< fraction of the layer's tokens that the ranks which divide an expert have together
 };
 
 struct Share {
     double samples = 1;
-    double part = 1;  ///< of the layer's parts (see parts_of): output channels, heads, …
-    double area = 1;  ///< fraction of the image, or of a sequence's positions
+    double fraction = 1;  ///< of the layer's parts (see parts_of): output channels, heads, …
+    double area = 1;      ///< fraction of the image, or of a sequence's positions
     /// Fraction of the tokens, if rows divide the work between the halves of a transformer's layers: normalisations and
     /// residual additions.
     double positions = 1;
@@ -24,7 +24,7 @@ struct Share {
     double load = 1;                         ///< tokens of the rank's experts, in units of an equal share
     std::optional<RoutedShare> routed = {};  ///< none: they are divided like the rest, and get all tokens
 
-    double routed_part() const { return routed ? routed->part : part; }
+    double routed_fraction() const { return routed ? routed->fraction : fraction; }
     double routed_tokens() const { return routed ? routed->tokens : 1; }
 };
 

@@ -44,7 +44,7 @@ struct HeadKernels {
     double size = real(attention.size()), long_size = size + real(attention.rotary_size);
 
     HeadKernels(const Attention& shape, const Share& share, const Operations& how)
-        : attention(shape), samples(share.samples), operations(how), own(head_elements(shape, share.part)) {}
+        : attention(shape), samples(share.samples), operations(how), own(head_elements(shape, share.fraction)) {}
 
     /// Return products with the scores as result, and with the scores as a factor.
     Kernel score(const char* name, double inner) const {
@@ -115,7 +115,7 @@ struct HeadKernels {
 Kernels half(const Attention& attention, Pass pass, const Share& share, const Operations& operations) {
     const HeadKernels heads(attention, share, operations);
     const double between = share.samples * real(attention.positions) * share.positions;
-    std::vector<WeightMatrix> matrices = weight_matrices(attention, share.part);
+    std::vector<WeightMatrix> matrices = weight_matrices(attention, share.fraction);
     const WeightMatrix projection = matrices.back();
     matrices.pop_back();
     Kernels result;
@@ -177,7 +177,7 @@ Kernel factors(const FeedForward& forward, WeightMatrix matrix, Pass pass, doubl
 
 /// Returns the kernels without the residual addition.
 Kernels half(const FeedForward& forward, Pass pass, const Share& share, const Operations& operations) {
-    const std::vector<WeightMatrix> matrices = weight_matrices(forward, share.part);
+    const std::vector<WeightMatrix> matrices = weight_matrices(forward, share.fraction);
     const double width = real(forward.width), rows = share.samples * real(forward.positions);
     const double hidden = rows * matrices[1].inputs, between = rows * share.positions;
     const Kernel up = at(Edge::inputs, factors(forward, matrices[0], pass, share.samples, operations));

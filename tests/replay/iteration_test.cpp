@@ -47,7 +47,8 @@ Plan plan_of(std::int64_t ranks) {
     return plan;
 }
 
-constexpr std::array placements{Placement::round_robin, Placement::greedy_bytes, Placement::sliced};
+constexpr std::array placements{ServerAssignment::round_robin, ServerAssignment::greedy_bytes,
+                                ServerAssignment::sliced};
 
 }  // namespace
 
@@ -79,7 +80,7 @@ TEST_CASE("parameter-server iterations equal the closed form, whatever the place
         plan.exchange = ExchangeKind::parameter_server;
         plan.overlap = round % 4 < 2 ? Overlap::none : Overlap::wait_free;
         plan.servers.count = 1 + random() % 4;
-        plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
+        plan.servers.assignment = placements[static_cast<std::size_t>(round) % placements.size()];
         CAPTURE(round, plan.ranks, plan.servers.count);
         const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.time.iteration_s == Approx(result.closed_form.iteration_time_s.value()).epsilon(1e-6));
@@ -98,7 +99,7 @@ TEST_CASE("colocated servers: the first iteration and all later ones equal the c
         plan.overlap = Overlap::none;
         plan.servers.count = 1 + random() % 4;
         plan.servers.location = ServerLocation::spread;
-        plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
+        plan.servers.assignment = placements[static_cast<std::size_t>(round) % placements.size()];
         CAPTURE(round, plan.ranks, plan.servers.count);
         double compute_s = 0;
         for (const LayerTime& time : layer_times(model, cluster.device, plan.batch_per_rank)) {
@@ -140,7 +141,7 @@ TEST_CASE("wait-free is never slower than no overlap of the same buckets, and th
         Plan plan = plan_of(2 + random() % 7);
         plan.exchange = round % 4 < 2 ? ExchangeKind::allreduce : ExchangeKind::parameter_server;
         plan.servers.count = 1 + random() % 2;
-        plan.servers.placement = round % 8 < 4 ? Placement::round_robin : Placement::sliced;
+        plan.servers.assignment = round % 8 < 4 ? ServerAssignment::round_robin : ServerAssignment::sliced;
         plan.servers.location = random() % 2 == 0 ? ServerLocation::dedicated : ServerLocation::spread;
         CAPTURE(round, plan.ranks, plan.servers.count);
         if (round % 3 == 0) plan.fusion.threshold_bytes = 5e6;

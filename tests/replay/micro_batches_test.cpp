@@ -52,7 +52,7 @@ TEST_CASE("micro-batches that repeat are simulated with few of them, whatever th
         parallelism.layout.rows = rows;
         pipeline.schedule = chance.of<PipelineSchedule>(
             {PipelineSchedule::one_f_one_b, PipelineSchedule::interleaved, PipelineSchedule::zero_bubble_h1});
-        if (pipeline.schedule == PipelineSchedule::interleaved && stages > 1) pipeline.chunks = 2;
+        if (pipeline.schedule == PipelineSchedule::interleaved && stages > 1) pipeline.virtual_stages = 2;
         pipeline.transfers = chance.of<Transfers>({Transfers::as_schedule, Transfers::blocking, Transfers::overlapped});
         parallelism.sharding =
             chance.of<Sharding>({Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters});

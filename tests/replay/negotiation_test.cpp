@@ -116,7 +116,7 @@ TEST_CASE("negotiation: ahead iterations follow their recurrence in any order wi
         double compute_s = 0;
         for (const LayerTime& time : times) compute_s += time.forward_s + time.backward_s();
         std::uint64_t layers = 0;
-        for (const Bucket& bucket : buckets) layers += bucket.part == 0 ? bucket.layers.size() : 0;
+        for (const Bucket& bucket : buckets) layers += bucket.piece == 0 ? bucket.layers.size() : 0;
         // Requests of 128 B per layer meet on rank 0's link, and so do its answers.
         double end_s = 2 * (alpha_s + (n - 1) * 128 * static_cast<double>(layers) / bandwidth_Bps);
         for (const Bucket& bucket : buckets)

@@ -168,7 +168,7 @@ TEST_CASE("each message of a ring has its own latency", "[memory]") {
             Cluster cluster = plain_star(no_time_Bps, alpha_s);
             if (blocking) cluster.latency = Latency::blocking;
             const Lowered training = lower(cluster, one_layer(4), plan);
-            const std::uint32_t channel = build_iteration(training).exchange(0).channel;
+            const std::uint32_t channel = build_iteration(training).exchange(0).tag;
             const Lateness lateness{0.5, seed};
             std::array<double, 2> now{compute_s, compute_s};
             for (std::uint64_t step = 0; step < 2; ++step) {

@@ -65,7 +65,8 @@ Plan drawn_replicas(Chance& chance) {
     plan.fusion.cycle_s = chance.of<double>({0, 0, 1e-3, 2e-2});
     plan.partition_bytes = chance.of<double>({0, 0, 1e5});
     plan.servers.count = 1 + chance.below(3);
-    plan.servers.placement = chance.of<Placement>({Placement::round_robin, Placement::greedy_bytes, Placement::sliced});
+    plan.servers.assignment = chance.of<ServerAssignment>(
+        {ServerAssignment::round_robin, ServerAssignment::greedy_bytes, ServerAssignment::sliced});
     plan.servers.pull = chance.of<PullStart>({PullStart::together, PullStart::each});
     plan.servers.local_reduction = chance.below(3) == 0;
     if (plan.ranks >= plan.servers.count)
@@ -83,7 +84,7 @@ Plan drawn_split(Chance& chance) {
     pipeline.schedule = chance.of<PipelineSchedule>(
         {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b, PipelineSchedule::interleaved});
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
-    pipeline.chunks = interleaved ? 2 : 1;
+    pipeline.virtual_stages = interleaved ? 2 : 1;
     pipeline.micro_batches = interleaved ? pipeline.stages * (1 + chance.below(2)) : 1 + chance.below(4);
     parallelism.layout.rows = chance.of<std::int64_t>({1, 1, 2, 3, 4});
     parallelism.sharding =
@@ -114,7 +115,7 @@ int check_shipped(const Messages& messages) {
         for (const config::Variant& variant : scenario.variants) {
             if (variant.collective) continue;
             const std::uint32_t iterations = std::max(static_cast<std::uint32_t>(variant.plan.iterations),
-                                                      2 * lower(variant.cluster, variant.model, variant.plan).window);
+                                                      2 * lower(variant.cluster, variant.model, variant.plan).averaged);
             const std::uint64_t count =
                 count_messages(build_iteration(lower(variant.cluster, variant.model, variant.plan)), iterations);
             if (count < messages.least || count >= messages.most) continue;
@@ -151,7 +152,7 @@ TEST_CASE("parts: a rank on the servers' node waits for the pushes and pulls of 
     plan.batch_per_rank = 1;
     plan.input_copy = InputCopy::none;
     plan.exchange = ExchangeKind::parameter_server;
-    plan.servers.placement = Placement::sliced;
+    plan.servers.assignment = ServerAssignment::sliced;
     plan.servers.count = 2;
     plan.servers.location = ServerLocation::packed;
     const Breakdown time = simulate(lower(cluster, model, plan)).time;

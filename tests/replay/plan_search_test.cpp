@@ -63,11 +63,11 @@ struct Simulated {
             "rows {} context {} stages {} micro-batches {} chunks {} schedule {} experts {} sequence {} "
             "apart {} overlap {} exchange {} sharding {} within {} gather {} sync {} recomputation {}: {} s, {} s "
             "estimated",
-            of.layout.rows, of.layout.context, of.pipeline.stages, of.pipeline.micro_batches, of.pipeline.chunks,
-            static_cast<int>(of.pipeline.schedule), of.experts.ranks, of.sequence, of.experts.model, of.model_chunks,
-            static_cast<int>(of.context_exchange), static_cast<int>(of.sharding), of.shard_ranks.value_or(-1),
-            static_cast<int>(of.gather), static_cast<int>(of.gradient_sync), static_cast<int>(plan.recomputation),
-            seconds, estimated_s);
+            of.layout.rows, of.layout.context, of.pipeline.stages, of.pipeline.micro_batches,
+            of.pipeline.virtual_stages, static_cast<int>(of.pipeline.schedule), of.experts.ranks, of.sequence,
+            of.experts.model, of.model_chunks, static_cast<int>(of.context_exchange), static_cast<int>(of.sharding),
+            of.shard_ranks.value_or(-1), static_cast<int>(of.gather), static_cast<int>(of.gradient_sync),
+            static_cast<int>(plan.recomputation), seconds, estimated_s);
     }
 };
 
@@ -85,7 +85,7 @@ void add_states(Plan plan, std::vector<Plan>& plans) {
                     if (gather == Gather::before_forward && !updates) continue;
                     if (sync != GradientSync::automatic && parallelism.sharding != Sharding::parameters) continue;
                     if (schedule == PipelineSchedule::zero_bubble_h1 &&
-                        (parallelism.pipeline.stages == 1 || parallelism.pipeline.chunks > 1))
+                        (parallelism.pipeline.stages == 1 || parallelism.pipeline.virtual_stages > 1))
                         continue;
                     plans.push_back(plan);
                     plans.back().recomputation = recomputation;
@@ -137,7 +137,7 @@ std::vector<Plan> every_plan(const Plan& base, std::int64_t batch, std::int64_t 
                             Pipeline& pipeline = plan.parallelism.pipeline;
                             pipeline.stages = stages;
                             pipeline.micro_batches = count;
-                            pipeline.chunks = chunks;
+                            pipeline.virtual_stages = chunks;
                             if (chunks > 1) pipeline.schedule = PipelineSchedule::interleaved;
                             plan.batch_per_rank = batch / columns;
                             plan.scaling = Scaling::strong;
@@ -623,7 +623,7 @@ TEST_CASE("plan search: a pipeline of equal stages has the forecast of its close
         Pipeline& pipeline = plan.parallelism.pipeline;
         pipeline.stages = 4;
         pipeline.micro_batches = 8;
-        pipeline.chunks = std::max<std::int64_t>(chunks, 1);
+        pipeline.virtual_stages = std::max<std::int64_t>(chunks, 1);
         if (chunks > 1) pipeline.schedule = PipelineSchedule::interleaved;
         if (chunks == zero_bubble) pipeline.schedule = PipelineSchedule::zero_bubble_h1;
         const Lowered lowered = lower(variant.cluster, model, plan);

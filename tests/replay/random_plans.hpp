@@ -34,9 +34,9 @@ struct RandomPlan {
         text += fmt::format(", {} iterations of {} layers, {} stages × {} rows × {}×{} cells, {} micro-batches",
                             plan.iterations, model.layers.size(), pipeline.stages, layout.rows, layout.height,
                             layout.width, pipeline.micro_batches);
-        text +=
-            fmt::format(", schedule {} of {} chunks, sharding {}, sequence {}, {} ranges", number(pipeline.schedule),
-                        pipeline.chunks, number(parallelism.sharding), parallelism.sequence, parallelism.ranges.size());
+        text += fmt::format(", schedule {} of {} chunks, sharding {}, sequence {}, {} ranges",
+                            number(pipeline.schedule), pipeline.virtual_stages, number(parallelism.sharding),
+                            parallelism.sequence, parallelism.ranges.size());
         text +=
             fmt::format(", overlap {}, fusion {} B, cycle {} s, partition {} B, order {}", number(plan.overlap),
                         plan.fusion.threshold_bytes, plan.fusion.cycle_s, plan.partition_bytes, number(plan.schedule));
@@ -153,8 +153,8 @@ inline void add_data_only(Chance& chance, Plan& plan, bool large) {
         plan.servers.location =
             chance.of<ServerLocation>({ServerLocation::dedicated, ServerLocation::packed, ServerLocation::spread});
         plan.servers.count = 1 + chance.below(std::min(ranks, 4u));
-        plan.servers.placement =
-            chance.of<Placement>({Placement::round_robin, Placement::greedy_bytes, Placement::sliced});
+        plan.servers.assignment = chance.of<ServerAssignment>(
+            {ServerAssignment::round_robin, ServerAssignment::greedy_bytes, ServerAssignment::sliced});
         plan.servers.pull = chance.of<PullStart>({PullStart::together, PullStart::each});
         plan.servers.local_reduction = chance.below(3) == 0;
     }
@@ -174,7 +174,7 @@ inline void add_parallelism(Chance& chance, Plan& plan, std::uint32_t most_ranks
     pipeline.schedule = chance.of<PipelineSchedule>(
         {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b, PipelineSchedule::interleaved});
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
-    pipeline.chunks = interleaved ? 1 + chance.below(2) : 1;
+    pipeline.virtual_stages = interleaved ? 1 + chance.below(2) : 1;
     pipeline.micro_batches = interleaved ? pipeline.stages * (1 + chance.below(2)) : 1 + chance.below(5);
     Layout& layout = parallelism.layout;
     layout.rows = 1 + chance.below(6);
@@ -260,7 +260,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         add_parallelism(chance, plan, 48);
     }
     const Parallelism& parallelism = plan.parallelism;
-    const auto parts = static_cast<std::uint32_t>(parallelism.pipeline.stages * parallelism.pipeline.chunks);
+    const auto parts = static_cast<std::uint32_t>(parallelism.pipeline.stages * parallelism.pipeline.virtual_stages);
     // Blocks of equal size are folded in all groups.
     const std::uint32_t unit =
         chance.below(large ? 2 : 6) == 0 ? 1 : static_cast<std::uint32_t>(12 * plan.stage_ranks());

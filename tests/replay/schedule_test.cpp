@@ -162,7 +162,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, with any 
         std::uint64_t requests = 0;
         for (const Bucket& bucket : buckets) {
             cost_s.push_back(2 * (n - 1) * (alpha_s + static_cast<double>(bucket.bytes) / n / bandwidth_Bps));
-            if (plan.fusion.negotiation == Negotiation::none || bucket.part > 0) continue;
+            if (plan.fusion.negotiation == Negotiation::none || bucket.piece > 0) continue;
             // Requests of 128 B per layer meet on rank 0's link, and so do its answers.
             const std::uint64_t request = 128 * bucket.layers.size();
             cost_s.back() += 2 * (alpha_s + (n - 1) * static_cast<double>(request) / bandwidth_Bps);
@@ -208,7 +208,7 @@ TEST_CASE("servers that send in random order send everything, and take no less t
         Plan plan = plan_of(Overlap::across_iterations, Schedule::random);
         plan.ranks = 2 + static_cast<std::int64_t>(random() % 3);
         plan.exchange = ExchangeKind::parameter_server;
-        plan.servers = {1, Placement::round_robin, ServerLocation::dedicated};
+        plan.servers = {1, ServerAssignment::round_robin, ServerLocation::dedicated};
         plan.set_seed(static_cast<std::uint64_t>(round) + 1);
         const Model model = random_layers(random, 2 + random() % 8, 4, 50'000);
         const Result drawn = simulate(lower(cluster, model, plan));

@@ -14,7 +14,8 @@ using namespace syncline::test;
 
 namespace {
 
-constexpr std::array placements{Placement::round_robin, Placement::greedy_bytes, Placement::sliced};
+constexpr std::array placements{ServerAssignment::round_robin, ServerAssignment::greedy_bytes,
+                                ServerAssignment::sliced};
 
 Plan served(std::int64_t ranks, std::int64_t servers, PullStart pull = PullStart::together) {
     Plan plan;
@@ -74,7 +75,7 @@ TEST_CASE("pulls of single tensors equal their closed form, are never slower, an
         Cluster cluster = plain_star(2e9, 3e-6);
         cluster.host.reduction_Bps = round % 3 == 0 ? 1e9 : 3e10;  // otherwise reductions are the bottleneck
         plan.overlap = round % 4 == 0 ? Overlap::none : Overlap::wait_free;
-        plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
+        plan.servers.assignment = placements[static_cast<std::size_t>(round) % placements.size()];
         if (round % 5 == 2) plan.partition_bytes = 123'457;
         CAPTURE(round, plan.ranks, plan.servers.count);
         const Result together = simulate(lower(cluster, model, plan));
@@ -123,7 +124,7 @@ TEST_CASE("reduction inside nodes sends the bytes that nodes and ranks imply, in
         Plan plan = served(2 + static_cast<std::int64_t>(random() % 15), servers);
         const Model model = random_layers(random, 1 + random() % 6, 4, 100'000);
         plan.servers.local_reduction = true;
-        plan.servers.placement = placements[random() % placements.size()];
+        plan.servers.assignment = placements[random() % placements.size()];
         plan.servers.pull = round % 2 == 0 ? PullStart::each : PullStart::together;
         plan.servers.location = round % 4 < 2 ? ServerLocation::dedicated : ServerLocation::spread;
         plan.schedule = round % 3 == 0 ? Schedule::priority : Schedule::fifo;
@@ -189,7 +190,7 @@ TEST_CASE("colocated servers: spread over nodes they share the cables that packe
     Model model;
     model.layers = {layer_of(100'000'000, 0)};
     Plan plan = served(8, 2);
-    plan.servers.placement = Placement::sliced;
+    plan.servers.assignment = ServerAssignment::sliced;
     const auto result = [&](ServerLocation location) {
         plan.servers.location = location;
         return simulate(lower(cluster, model, plan));
@@ -217,7 +218,7 @@ TEST_CASE("colocated servers: they are spread over racks, too, and are then no s
         Cluster cluster = cluster_on(tree, 16);
         cluster.device = plain_star(1e9, 0).device;
         Plan plan = served(16, 2 + 2 * (round % 2), round % 4 < 2 ? PullStart::together : PullStart::each);
-        plan.servers.placement = Placement::sliced;
+        plan.servers.assignment = ServerAssignment::sliced;
         const Model model = random_layers(random, 1 + random() % 4, 4, 300'000);
         plan.servers.location = ServerLocation::packed;
         const double packed_s = simulate(lower(cluster, model, plan)).time.iteration_s;

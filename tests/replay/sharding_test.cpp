@@ -145,7 +145,7 @@ TEST_CASE("sharded parameters: the layers of a transformer's block are gathered 
         for (const std::size_t blocks : {1u, 2u, 5u}) {
             World world = world_of(random, ranks, 2 * blocks + 2);
             // Units: an embedding, blocks of two halves, a head.
-            std::vector<Segment> units{{0, 1}};
+            std::vector<LayerSpan> units{{0, 1}};
             for (std::uint32_t i = 1; i + 1 < world.model.layers.size(); i += 2) {
                 world.model.layers[i].shape = Attention{.positions = 4, .width = 8};
                 world.model.layers[i + 1].shape = FeedForward{.positions = 4, .width = 8, .hidden = 8};
@@ -165,18 +165,18 @@ TEST_CASE("sharded parameters: the layers of a transformer's block are gathered 
                     const Result result = simulate(lower(world.cluster, world.model, plan));
 
                     const auto n = static_cast<double>(ranks);
-                    const auto gather_s = [&](const Segment& unit) {
+                    const auto gather_s = [&](const LayerSpan& unit) {
                         double sum_s = 0;
                         for (std::uint32_t i = unit.first; i < unit.end; ++i) sum_s += star.ring_s(n, world.bytes(i));
                         return sum_s;
                     };
-                    const auto reduce_s = [&](const Segment& unit) {
+                    const auto reduce_s = [&](const LayerSpan& unit) {
                         double sum_s = gather_s(unit);
                         for (std::uint32_t i = unit.first; i < unit.end; ++i)
                             sum_s += (n - 1) / n * world.bytes(i) / 2e10;
                         return sum_s;
                     };
-                    const auto compute_s = [&](const Segment& unit, bool forward) {
+                    const auto compute_s = [&](const LayerSpan& unit, bool forward) {
                         const bool again = recomputation == Recomputation::full && unit.end - unit.first == 2;
                         double sum_s = 0;
                         for (std::uint32_t i = unit.first; i < unit.end; ++i)

@@ -78,7 +78,7 @@ Plan random_plan(Draw& draw) {
     pipeline.schedule =
         draw.of({PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b, PipelineSchedule::interleaved});
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
-    pipeline.chunks = interleaved ? draw.between(1, 2) : 1;
+    pipeline.virtual_stages = interleaved ? draw.between(1, 2) : 1;
     pipeline.micro_batches = interleaved ? pipeline.stages * draw.between(1, 2) : draw.between(1, 4);
     parallelism.layout.rows = draw.between(1, 4);
     const std::int64_t columns = draw.between(1, 3);
@@ -132,7 +132,7 @@ double bytes_by_hand(const Model& model, const Plan& plan, const Arrangement& ar
         const double gathered = parallelism.sharding == Sharding::parameters ? 2 * micro_batches : 1;
         const double rings = (each ? micro_batches : 1) + gathered;
         sent += rows * rings * (columns - 1) * weights;
-        const bool begins = i > 0 && arrangement.layers[i].part != arrangement.layers[i - 1].part;
+        const bool begins = i > 0 && arrangement.layers[i].virtual_stage != arrangement.layers[i - 1].virtual_stage;
         if (begins && parallelism.pipeline.stages > 1) sent += 2 * rows * columns * micro_batches * inputs;
     }
     return sent;
@@ -142,7 +142,7 @@ double bytes_by_hand(const Model& model, const Plan& plan, const Arrangement& ar
 /// gradients of its outputs.
 std::pair<std::size_t, std::size_t> gathered_at(const Arrangement& arrangement, std::uint32_t layer) {
     if (arrangement.stages == 1) return {0, 0};
-    const std::uint32_t part = arrangement.layers[layer].part;
+    const std::uint32_t part = arrangement.layers[layer].virtual_stage;
     const auto& boundaries = arrangement.boundaries;
     const bool first = arrangement.first_layer[part] == layer, last = arrangement.first_layer[part + 1] == layer + 1;
     return {first && part > 0 && boundaries[part - 1].activations ? 1 : 0,
@@ -204,7 +204,7 @@ void check_bounds(const Model& model, const Arrangement& arrangement, const Brea
         const PlacedLayer& layer = arrangement.layers[i];
         CHECK(static_cast<double>(layer.layout.rows) * static_cast<double>(layer.bytes) >=
               static_cast<double>(gradient_bytes(model, model.layers[i])));
-        computed_s[layer.part % arrangement.stages] +=
+        computed_s[layer.virtual_stage % arrangement.stages] +=
             arrangement.micro_batches * (layer.time.forward_s + layer.time.backward_s());
     }
     CHECK(time.iteration_s >= *std::max_element(computed_s.begin(), computed_s.end()) * (1 - 1e-9));
@@ -235,9 +235,9 @@ TEST_CASE("random products of rows, columns, stages, micro-batches and shards ha
         Plan plan = random_plan(draw);
         const Parallelism& parallelism = plan.parallelism;
         const Pipeline& pipeline = parallelism.pipeline;
-        const Model model = random_model(draw, 12, pipeline.stages * pipeline.chunks);
+        const Model model = random_model(draw, 12, pipeline.stages * pipeline.virtual_stages);
         const Cluster cluster = random_cluster(draw, plan.ranks);
-        CAPTURE(seed, plan.ranks, parallelism.layout.rows, plan.replicas(), pipeline.stages, pipeline.chunks,
+        CAPTURE(seed, plan.ranks, parallelism.layout.rows, plan.replicas(), pipeline.stages, pipeline.virtual_stages,
                 pipeline.micro_batches, static_cast<int>(pipeline.schedule), static_cast<int>(parallelism.sharding),
                 static_cast<int>(plan.overlap));
         const Arrangement arrangement = arrange(cluster, model, plan);
@@ -257,11 +257,12 @@ TEST_CASE("parts that do not divide, and layers with other layouts, cause no dea
         Draw draw(seed);
         Plan plan = random_plan(draw);
         const Pipeline& pipeline = plan.parallelism.pipeline;
-        const Model model = random_model(draw, 1, pipeline.stages * pipeline.chunks);
+        const Model model = random_model(draw, 1, pipeline.stages * pipeline.virtual_stages);
         if (seed % 2 == 0) add_range(draw, model, plan);
         const Cluster cluster = random_cluster(draw, plan.ranks);
-        CAPTURE(seed, plan.ranks, plan.parallelism.layout.rows, plan.replicas(), pipeline.stages, pipeline.chunks,
-                pipeline.micro_batches, static_cast<int>(plan.parallelism.sharding), static_cast<int>(plan.overlap));
+        CAPTURE(seed, plan.ranks, plan.parallelism.layout.rows, plan.replicas(), pipeline.stages,
+                pipeline.virtual_stages, pipeline.micro_batches, static_cast<int>(plan.parallelism.sharding),
+                static_cast<int>(plan.overlap));
         checked(cluster, model, plan, arrange(cluster, model, plan));
     }
 }
@@ -275,10 +276,10 @@ TEST_CASE("images in cells, in stages, after and before other layouts, run in or
         Layout& layout = plan.parallelism.layout;
         layout = {draw.between(1, 2), draw.between(1, 2), draw.between(1, 2)};
         plan.ranks = pipeline.stages * layout.replica() * draw.between(1, 2);
-        const Model model = random_model(draw, 8, pipeline.stages * pipeline.chunks);
+        const Model model = random_model(draw, 8, pipeline.stages * pipeline.virtual_stages);
         if (seed % 3 == 0) add_range(draw, model, plan);
         const Cluster cluster = random_cluster(draw, plan.ranks);
-        CAPTURE(seed, plan.ranks, layout.rows, layout.height, layout.width, pipeline.stages, pipeline.chunks);
+        CAPTURE(seed, plan.ranks, layout.rows, layout.height, layout.width, pipeline.stages, pipeline.virtual_stages);
         try {
             checked(cluster, model, plan, arrange(cluster, model, plan));
             ++runs;

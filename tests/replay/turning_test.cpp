@@ -142,7 +142,7 @@ Timeline replay_in(const World& world, const Algorithms& algorithms, const Algor
     ReplayOptions options;
     options.iterations = 3;
     options.measured = 2;
-    options.window = 2;
+    options.averaged = 2;
     options.messages = messages;
     return replay_isolated(world.cluster, graph, options);
 }

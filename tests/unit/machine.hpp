@@ -33,16 +33,16 @@ public:
           bytes_sent_by(ranks, 0),
           ranks_(ranks),
           lanes_(algorithm.lanes()),
-          parts_(algorithm.parts()) {
+          parts_(algorithm.slices()) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
             buffers.resize(buffers.size() + parts_);
             for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
                 programs.push_back(algorithm.lane_program(lane, rank, ranks, bytes, round));
                 const Program& program = programs.back();
-                if (program.part >= parts_ || program.channel >= lanes_) FAIL("no such part or channel");
+                if (program.slice >= parts_ || program.channel >= lanes_) FAIL("no such part or channel");
                 Buffer own(program.partition.blocks, Contributions(ranks, 0));
                 for (Contributions& block : own) block[rank] = 1;
-                Buffer& buffer = buffers[rank * parts_ + program.part];
+                Buffer& buffer = buffers[rank * parts_ + program.slice];
                 if (buffer.size() < own.size()) buffer = std::move(own);
             }
             heard[rank][rank] = true;
@@ -110,7 +110,7 @@ private:
     };
 
     std::uint32_t rank_of(std::uint32_t lane) const { return lane / lanes_; }
-    Buffer& buffer_of(std::uint32_t lane) { return buffers[rank_of(lane) * parts_ + programs[lane].part]; }
+    Buffer& buffer_of(std::uint32_t lane) { return buffers[rank_of(lane) * parts_ + programs[lane].slice]; }
     Wire& wire_to(std::uint32_t lane, const Message& message, std::uint32_t repetition) {
         return wires_[{programs[lane].channel, rank_of(lane), peer_of(message, repetition, ranks_)}];
     }

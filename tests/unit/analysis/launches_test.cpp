@@ -50,7 +50,8 @@ Layer small_feed_forward(std::int64_t hidden = 128) {
 LayerTime time_of(const Layer& layer, double host_launch_s, Launches launches = Launches::eager, double part = 1) {
     const Model model = model_of({layer});
     const Device device = slow_tiles(host_launch_s);
-    return make_compute_model(ComputeKind::tables, model, device, {launches})->time(0, {.samples = 1, .part = part});
+    return make_compute_model(ComputeKind::tables, model, device, {launches})
+        ->time(0, {.samples = 1, .fraction = part});
 }
 
 void check_same(const LayerTime& one, const LayerTime& other) {

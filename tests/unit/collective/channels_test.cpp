@@ -28,7 +28,7 @@ std::vector<std::vector<std::uint32_t>> drawn_orders(std::uint32_t channels, std
 std::string broken_channels(const CollectiveAlgorithm& algorithm, const std::string& operation, std::uint32_t ranks,
                             std::uint64_t bytes) {
     Machine machine(algorithm, ranks, bytes);
-    const std::uint32_t channels = algorithm.parts();
+    const std::uint32_t channels = algorithm.slices();
     const auto each = [&](auto&& act) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank)
             for (std::uint32_t channel = 0; channel < channels; ++channel) {

@@ -83,7 +83,7 @@ TEST_CASE("an efficiency curve is read", "[memory]") {
     CHECK(device.efficiency->over == EfficiencyCurve::Over::gemm);
     REQUIRE(device.efficiency->points.size() == 4);
     CHECK(device.efficiency->points[1].at == 16);
-    CHECK(device.efficiency->points[1].part == 0.2);
+    CHECK(device.efficiency->points[1].fraction == 0.2);
     CHECK(written("efficiency: {over: batch, points: [{at: 1, part: 0.5}], source: x}\n").efficiency->over ==
           EfficiencyCurve::Over::batch);
 }

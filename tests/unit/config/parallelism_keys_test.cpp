@@ -139,7 +139,7 @@ TEST_CASE("every key of a product is read", "[memory]") {
     CHECK(parallelism.pipeline.stages == 2);
     CHECK(parallelism.pipeline.micro_batches == 4);
     CHECK(parallelism.pipeline.schedule == PipelineSchedule::interleaved);
-    CHECK(parallelism.pipeline.chunks == 2);
+    CHECK(parallelism.pipeline.virtual_stages == 2);
     CHECK(parallelism.pipeline.layers == std::vector<std::int64_t>{1, 1, 1, 1});
     CHECK(parallelism.algorithms.allgather == "bruck");
     CHECK(parallelism.algorithms.reduce_scatter == "direct");
@@ -387,7 +387,7 @@ TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word", "[memory]"
 TEST_CASE("virtual stages are the parts of the model on each stage", "[memory]") {
     const Plan plan = plan_of(
         "ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 4, virtual_stages: 2, schedule: interleaved}}");
-    CHECK(plan.parallelism.pipeline.chunks == 2);
+    CHECK(plan.parallelism.pipeline.virtual_stages == 2);
 }
 
 TEST_CASE("gradients' algorithms must fit the ranks that share weights", "[memory]") {

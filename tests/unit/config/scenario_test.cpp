@@ -92,7 +92,7 @@ TEST_CASE("every key of training is read", "[memory]") {
     CHECK(plan.fusion.threshold_bytes == 64 * 1024 * 1024);
     CHECK(plan.fusion.cycle_s == Approx(5e-3));
     CHECK(plan.servers.count == 3);
-    CHECK(plan.servers.placement == Placement::greedy_bytes);
+    CHECK(plan.servers.assignment == ServerAssignment::greedy_bytes);
     CHECK(plan.servers.location == ServerLocation::spread);
 }
 

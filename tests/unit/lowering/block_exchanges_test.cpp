@@ -66,6 +66,6 @@ TEST_CASE("ranks that share the hidden units of experts exchange what they excha
     for (const std::int64_t rows : {2, 4}) {
         const Lowered lowered = lowered_with({experts("e", choice)}, rows, false);
         CHECK(exchanges_of(lowered) == exchanges_of(lowered_with({feed_forward("f", plain)}, rows, false)));
-        CHECK(lowered.arrangement.layers[1].share.part == 1.0 / static_cast<double>(rows));
+        CHECK(lowered.arrangement.layers[1].share.fraction == 1.0 / static_cast<double>(rows));
     }
 }

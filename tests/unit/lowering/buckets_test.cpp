@@ -127,11 +127,13 @@ TEST_CASE("placements put every byte on some server", "[memory]") {
         std::vector<Bucket> buckets(1 + random() % 20);
         for (Bucket& bucket : buckets) bucket.bytes = random() % 1'000'000;
         const std::int64_t count = 1 + random() % 9;
-        for (const Placement placement : {Placement::round_robin, Placement::greedy_bytes, Placement::sliced}) {
+        for (const ServerAssignment placement :
+             {ServerAssignment::round_robin, ServerAssignment::greedy_bytes, ServerAssignment::sliced}) {
             const auto placed = place(buckets, {count, placement, ServerLocation::dedicated});
             REQUIRE(placed.size() == buckets.size());
             for (std::size_t b = 0; b < buckets.size(); ++b) {
-                CHECK(placed[b].size() == (placement == Placement::sliced ? static_cast<std::size_t>(count) : 1));
+                CHECK(placed[b].size() ==
+                      (placement == ServerAssignment::sliced ? static_cast<std::size_t>(count) : 1));
                 std::uint64_t bytes = 0;
                 for (const ServerPart& part : placed[b]) {
                     CHECK(part.server < count);
@@ -147,13 +149,13 @@ TEST_CASE("round-robin follows the model's order, and greedy chooses the server 
     // In backward order: the model's tensors are 8, 1, 1, 1 MB from first to last.
     std::vector<Bucket> buckets(4);
     for (std::size_t i = 0; i < 4; ++i) buckets[i].bytes = i == 3 ? 8 : 1;
-    const auto servers_of = [&](Placement placement) {
+    const auto servers_of = [&](ServerAssignment placement) {
         std::vector<std::uint32_t> servers;
         for (const auto& shards : place(buckets, {2, placement, ServerLocation::dedicated})) {
             servers.push_back(shards.front().server);
         }
         return servers;
     };
-    CHECK(servers_of(Placement::round_robin) == std::vector<std::uint32_t>{1, 0, 1, 0});
-    CHECK(servers_of(Placement::greedy_bytes) == std::vector<std::uint32_t>{1, 1, 1, 0});
+    CHECK(servers_of(ServerAssignment::round_robin) == std::vector<std::uint32_t>{1, 0, 1, 0});
+    CHECK(servers_of(ServerAssignment::greedy_bytes) == std::vector<std::uint32_t>{1, 1, 1, 0});
 }

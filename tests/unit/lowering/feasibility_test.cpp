@@ -184,7 +184,7 @@ const std::vector<Mistake>& mistakes() {
              t.plan.parallelism.pipeline.layers = {2, 3};
          }},
         {"parallelism.pipeline.virtual_stages", "2 virtual stages need an interleaved",
-         [](Training& t) { t.plan.parallelism.pipeline.chunks = 2; }},
+         [](Training& t) { t.plan.parallelism.pipeline.virtual_stages = 2; }},
         {"parallelism.pipeline.schedule", "needs several virtual stages",
          [](Training& t) { t.plan.parallelism.pipeline.schedule = PipelineSchedule::interleaved; }},
         {"parallelism.model", "8 ranks cannot be divided into 3 rows",
@@ -266,7 +266,7 @@ TEST_CASE("the scenario's schema knows the key of every complaint", "[memory]") 
         parallelism.layout = {1 + below(4), 1 + below(2), 1};
         parallelism.pipeline.stages = 1 + below(3);
         parallelism.pipeline.micro_batches = 1 + below(3);
-        parallelism.pipeline.chunks = below(4) == 0 ? 2 : 1;
+        parallelism.pipeline.virtual_stages = below(4) == 0 ? 2 : 1;
         parallelism.pipeline.schedule = below(4) == 0 ? PipelineSchedule::interleaved : PipelineSchedule::gpipe;
         parallelism.sequence = below(5) == 0;
         parallelism.sharding = static_cast<Sharding>(below(4));

@@ -87,7 +87,7 @@ TEST_CASE("pieces of a bucket are full except for the last, in order, and are re
             const std::uint64_t count = (bucket.bytes + most - 1) / most;
             for (std::uint64_t part = 0; part < count; ++part, ++next) {
                 REQUIRE(next < pieces.size());
-                CHECK(pieces[next].part == part);
+                CHECK(pieces[next].piece == part);
                 CHECK(pieces[next].bytes == (part + 1 < count ? most : bucket.bytes - (count - 1) * most));
                 CHECK(pieces[next].layers == bucket.layers);
                 CHECK(pieces[next].release_s == bucket.release_s);

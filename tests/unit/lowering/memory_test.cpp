@@ -228,8 +228,8 @@ TEST_CASE("activations are those of the micro-batches that a schedule holds conc
     }
 }
 
-TEST_CASE("chunks of different sizes are counted in the order of the schedule", "[memory]") {
-    // One stage, forward 0, 1, backward 1, forward 0 of the next, backward 0: the first chunk twice, or both.
+TEST_CASE("virtual stages of different sizes are counted in the order of the schedule", "[memory]") {
+    // One stage, forward 0, 1, backward 1, forward 0 of the next, backward 0: the first virtual stage twice, or both.
     const auto peak = [](std::int64_t first, std::int64_t second) {
         return memory_of(chain_of({first, second}), pipeline_of(PipelineSchedule::interleaved, 1, 4, 2))
             .activations_bytes;

@@ -42,7 +42,7 @@ void for_all(const std::function<void(const Pipeline&)>& check) {
 std::string text(const Pipeline& pipeline) {
     return "schedule " + std::to_string(static_cast<int>(pipeline.schedule)) + ", p " +
            std::to_string(pipeline.stages) + ", m " + std::to_string(pipeline.micro_batches) + ", v " +
-           std::to_string(pipeline.chunks);
+           std::to_string(pipeline.virtual_stages);
 }
 
 /// Returns the time at which each stage ends, for given times of the forward and the backward pass of a part of the
@@ -51,7 +51,7 @@ std::string text(const Pipeline& pipeline) {
 /// for the forward pass.
 std::optional<std::vector<std::int64_t>> ends(const Pipeline& pipeline, const Orders& orders, std::int64_t forward,
                                               std::int64_t backward) {
-    const std::int64_t p = pipeline.stages, parts = p * pipeline.chunks;
+    const std::int64_t p = pipeline.stages, parts = p * pipeline.virtual_stages;
     std::map<std::tuple<bool, std::int64_t, std::uint32_t>, std::int64_t> done;  // forward, part, micro-batch
     std::vector<std::int64_t> now(orders.size(), 0);
     std::vector<std::size_t> next(orders.size(), 0);
@@ -60,7 +60,7 @@ std::optional<std::vector<std::int64_t>> ends(const Pipeline& pipeline, const Or
         for (std::size_t stage = 0; stage < orders.size(); ++stage) {
             for (; next[stage] < orders[stage].size(); ++next[stage]) {
                 const Slot& slot = orders[stage][next[stage]];
-                const std::int64_t part = slot.chunk * p + static_cast<std::int64_t>(stage);
+                const std::int64_t part = slot.virtual_rank * p + static_cast<std::int64_t>(stage);
                 const std::int64_t step = slot.forward ? -1 : 1;
                 const bool edge = slot.forward ? part == 0 : part == parts - 1;
                 auto needed = edge ? done.find({true, part, slot.micro_batch})
@@ -119,8 +119,8 @@ TEST_CASE("a stage runs every pass once, and a backward pass after its forward p
         for (const auto& order : orders_of(pipeline)) {
             std::set<std::pair<std::uint32_t, std::uint32_t>> forward, backward;
             for (const Slot& slot : order) {
-                const std::pair pass{slot.chunk, slot.micro_batch};
-                REQUIRE((slot.chunk < pipeline.chunks && slot.micro_batch < pipeline.micro_batches));
+                const std::pair pass{slot.virtual_rank, slot.micro_batch};
+                REQUIRE((slot.virtual_rank < pipeline.virtual_stages && slot.micro_batch < pipeline.micro_batches));
                 if (slot.forward) {
                     REQUIRE(forward.insert(pass).second);
                 } else {
@@ -128,7 +128,7 @@ TEST_CASE("a stage runs every pass once, and a backward pass after its forward p
                     REQUIRE(backward.insert(pass).second);
                 }
             }
-            REQUIRE(backward.size() == static_cast<std::size_t>(pipeline.chunks * pipeline.micro_batches));
+            REQUIRE(backward.size() == static_cast<std::size_t>(pipeline.virtual_stages * pipeline.micro_batches));
             REQUIRE(forward.size() == backward.size());
         }
     });
@@ -138,7 +138,7 @@ TEST_CASE("equal stages take m(f + b) + (p-1)(f + b)/v and idle (p-1)/(vm + p-1)
     for (const auto& [f, b] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {1, 2}, {3, 1}, {5, 7}}) {
         for_all([f = f, b = b](const Pipeline& pipeline) {
             INFO(text(pipeline) << ", f " << f << ", b " << b);
-            const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.chunks;
+            const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.virtual_stages;
             // Times of a part: a stage's f and b are v times as long.
             const auto end = ends(pipeline, orders_of(pipeline), f, b);
             REQUIRE(end);
@@ -159,7 +159,7 @@ TEST_CASE("a schedule that waits for itself is found", "[memory]") {
 TEST_CASE("gpipe holds all micro-batches, and 1F1B at most as many as there are stages to the end", "[memory]") {
     for_all([](const Pipeline& pipeline) {
         INFO(text(pipeline));
-        const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.chunks;
+        const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.virtual_stages;
         for (std::uint32_t s = 0; s < p; ++s) {
             const std::int64_t peak = peak_passes(pipeline, s);
             if (pipeline.schedule == PipelineSchedule::gpipe)
@@ -190,7 +190,7 @@ TEST_CASE("the schedules of two stages equal those written out", "[memory]") {
                                  b(2, 1), f(3, 1), b(3, 1), b(2), b(3)});
 }
 
-TEST_CASE("interleaving with one chunk is 1F1B", "[memory]") {
+TEST_CASE("interleaving with one virtual stage is 1F1B", "[memory]") {
     for (std::int64_t p = 1; p <= 6; ++p)
         for (const std::int64_t m : {p, 3 * p})
             for (std::uint32_t s = 0; s < p; ++s)

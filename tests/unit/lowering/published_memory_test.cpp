@@ -217,7 +217,7 @@ Memory of_published(const Row& row) {
         if (series == "KOR22" || series == "VTRAIN") plan.precision = {2, 4, 2, 4, 0};
         plan.parallelism.sequence = series == "KOR22" && again == "selective";
     }
-    plan.parallelism.pipeline.chunks = chunks;
+    plan.parallelism.pipeline.virtual_stages = chunks;
     if (chunks > 1) plan.parallelism.pipeline.schedule = PipelineSchedule::interleaved;
     if (stages * chunks > 1) {
         // Equal numbers of layers, the remainder on the last stage.

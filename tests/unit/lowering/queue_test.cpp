@@ -97,7 +97,7 @@ TEST_CASE("a rank waits for all servers that have its bucket, and with local red
           "[memory]") {
     Plan plan;
     plan.exchange = ExchangeKind::parameter_server;
-    plan.servers = {2, Placement::sliced, ServerLocation::dedicated};
+    plan.servers = {2, ServerAssignment::sliced, ServerLocation::dedicated};
     check(waits_of(plan), 4, {0, 0, 0});  // the last task of each server, and the results from each
     plan.overlap = Overlap::across_iterations;
     check(waits_of(plan), 0, {4, 0, 4});

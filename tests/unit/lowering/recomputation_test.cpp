@@ -78,11 +78,11 @@ void check_close(double bytes, double published_GiB) {
 TEST_CASE("recomputation: a transformer's segments begin with attention, and leave out its embedding and head",
           "[memory]") {
     const Model model = Gpt{3, 8, 4, 2}.model();  // embedding, attention 1, feed-forward 2, ..., 6, head 7
-    CHECK(segments(model, 0, 8) == std::vector<Segment>{{1, 3}, {3, 5}, {5, 7}});
+    CHECK(spans(model, 0, 8) == std::vector<LayerSpan>{{1, 3}, {3, 5}, {5, 7}});
     // A pipeline may cut a layer in two.
-    CHECK(segments(model, 0, 2) == std::vector<Segment>{{1, 2}});
-    CHECK(segments(model, 2, 8) == std::vector<Segment>{{2, 3}, {3, 5}, {5, 7}});
-    CHECK(segments(model, 7, 8).empty());
+    CHECK(spans(model, 0, 2) == std::vector<LayerSpan>{{1, 2}});
+    CHECK(spans(model, 2, 8) == std::vector<LayerSpan>{{2, 3}, {3, 5}, {5, 7}});
+    CHECK(spans(model, 7, 8).empty());
 }
 
 TEST_CASE("recomputation: other models have segments of the square root of their layers", "[memory]") {
@@ -91,7 +91,7 @@ TEST_CASE("recomputation: other models have segments of the square root of their
         model.layers.push_back(dense("fc", 10, 10, true));
         const auto each = static_cast<std::uint32_t>(std::ceil(std::sqrt(n)));
         std::uint32_t next = 0;
-        for (const Segment& segment : segments(model, 0, n)) {
+        for (const LayerSpan& segment : spans(model, 0, n)) {
             CHECK(segment.first == next);
             CHECK(segment.end - segment.first <= each);
             next = segment.end;
@@ -105,7 +105,7 @@ TEST_CASE("recomputation: FLOP are those of the forward pass, or of scores and w
     for (const auto& [s, h, a] : {std::tuple{2048, 12288, 96}, std::tuple{512, 1024, 16}, std::tuple{6, 9, 3}}) {
         const Model model = Gpt{1, s, h, a}.model();
         const double sd = s, hd = h;
-        const Share share{.samples = 5, .part = 1.0 / 3};
+        const Share share{.samples = 5, .fraction = 1.0 / 3};
         using enum Recomputation;
         CHECK(recomputed_flop(none, model, 1, share) == 0);
         // Korthikanti et al., appendix A: 4bs²h for scores and weighted sum, 24bsh² for the other products of a layer.
@@ -139,7 +139,7 @@ TEST_CASE("recomputation: by operator, every second product with weights is exec
                     Model model;
                     model.layers = {syncline::attention("attention", half), syncline::feed_forward("ff", forward),
                                     parallel_block("both", {half, forward})};
-                    const Share share{.samples = 3, .part = part};
+                    const Share share{.samples = 3, .fraction = part};
                     const double rows = 3.0 * static_cast<double>(s), wide = static_cast<double>(h);
                     const double keys = wide * static_cast<double>(half.key_heads() * size);
                     const double square = wide * static_cast<double>(half.heads * size);
@@ -186,7 +186,7 @@ TEST_CASE("recomputation: by operator, rows have latent vectors whole, or their 
         for (const bool sequence : {false, true}) {
             const double t = static_cast<double>(rows);
             CAPTURE(rows, sequence);
-            CHECK(kept_by_operator(model, model.layers[0], {.part = 1 / t}, sequence ? rows : 1) ==
+            CHECK(kept_by_operator(model, model.layers[0], {.fraction = 1 / t}, sequence ? rows : 1) ==
                   Approx(2 * 128 * (between / (sequence ? t : 1) + sums / t)));
         }
 }
@@ -238,16 +238,16 @@ TEST_CASE("recomputation: by operator, a block keeps its input, queries, values,
                 model.element_bytes = 2;
                 model.layers = {attention("attention", half), feed_forward("ff", forward)};
                 const auto kept = [&](std::size_t layer) {
-                    return kept_by_operator(model, model.layers[layer], {.samples = samples, .part = 1 / t},
+                    return kept_by_operator(model, model.layers[layer], {.samples = samples, .fraction = 1 / t},
                                             sequence ? rows : 1);
                 };
                 CHECK(kept(0) == Approx(2 * samples * s * (h / (sequence ? t : 1) + (h + kv + h) / t)));
                 CHECK(kept(1) == Approx(2 * samples * s * hidden / t));
                 for (const std::size_t layer : {std::size_t{0}, std::size_t{1}})
-                    CHECK(kept(layer) < kept_bytes(model, model.layers[layer], {.samples = samples, .part = 1 / t},
+                    CHECK(kept(layer) < kept_bytes(model, model.layers[layer], {.samples = samples, .fraction = 1 / t},
                                                    sequence ? rows : 1));
                 const ParallelBlock both{half, forward};
-                CHECK(kept_by_operator(model, parallel_block("both", both), {.samples = samples, .part = 1 / t},
+                CHECK(kept_by_operator(model, parallel_block("both", both), {.samples = samples, .fraction = 1 / t},
                                        sequence ? rows : 1) == Approx(kept(0) + kept(1)));
             }
 }
@@ -279,10 +279,10 @@ TEST_CASE("recomputation: parallel blocks begin segments, and experts belong to 
           "[memory]") {
     Model model = Gpt{2, 8, 4, 2}.model();
     model.layers[2].shape = Experts{};
-    CHECK(segments(model, 0, 6) == std::vector<Segment>{{1, 3}, {3, 5}});
+    CHECK(spans(model, 0, 6) == std::vector<LayerSpan>{{1, 3}, {3, 5}});
     model.layers[3].shape = ParallelBlock{};
     model.layers[4].shape = ParallelBlock{};
-    CHECK(segments(model, 0, 6) == std::vector<Segment>{{1, 3}, {3, 4}, {4, 5}});
+    CHECK(spans(model, 0, 6) == std::vector<LayerSpan>{{1, 3}, {3, 4}, {4, 5}});
 }
 
 TEST_CASE("recomputation: the time of the core is that of its FLOP on a device without other limits", "[memory]") {
@@ -316,7 +316,7 @@ TEST_CASE("recomputation: memory of 22 and 175 billion parameters is that publis
             plan.ranks = 8 * run.stages;
             plan.batch_per_rank = run.micro_batches * run.samples;
             pipeline.stages = run.stages;
-            pipeline.chunks = run.chunks;
+            pipeline.virtual_stages = run.chunks;
             pipeline.micro_batches = run.micro_batches;
             if (run.stages > 1) {
                 pipeline.schedule = PipelineSchedule::interleaved;

@@ -39,7 +39,7 @@ double both_passes_s(Device device, const std::string& kernel, double sequences,
     model.element_bytes = 2;
     model.layers = {attention("attention", shape)};
     const LayerTime time =
-        make_compute_model(ComputeKind::tables, model, device)->time(0, {.samples = sequences, .part = 1});
+        make_compute_model(ComputeKind::tables, model, device)->time(0, {.samples = sequences, .fraction = 1});
     return time.core_forward_s + time.core_backward_s;
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("attention: a layer's passes take their FLOP at the rates of its shape
         for (const double speed : {1.0, 2.0}) {
             device.speed = speed;
             const LayerTime time =
-                make_compute_model(ComputeKind::tables, model, device)->time(0, {.samples = 3, .part = 1});
+                make_compute_model(ComputeKind::tables, model, device)->time(0, {.samples = 3, .fraction = 1});
             const double part = mask ? 1025.0 / 2048 : 1, rate = (mask ? 2e12 : 4e12) * speed;
             CAPTURE(mask, speed);
             CHECK(time.core_forward_s == Approx(3 * 2 * products * part / rate));

@@ -276,7 +276,7 @@ TEST_CASE("rates: the 22B layer of Korthikanti et al. takes up to an eighth long
     const auto computation = make_compute_model(ComputeKind::tables, model, device);
     double forward_s = 0, backward_s = 0, core_s = 0;
     for (std::size_t layer = 0; layer < 2; ++layer) {
-        const LayerTime time = computation->time(layer, {.samples = 4, .part = 1.0 / 8});
+        const LayerTime time = computation->time(layer, {.samples = 4, .fraction = 1.0 / 8});
         forward_s += time.forward_s;
         backward_s += time.backward_s();
         core_s += time.core_forward_s;

@@ -95,13 +95,13 @@ TEST_CASE("the roofline of convolutions and dense layers follows from their coun
         const auto roofline = make_compute_model(ComputeKind::roofline, model, device);
         for (std::size_t i = 0; i < model.layers.size(); ++i) {
             const Layer& layer = model.layers[i];
-            for (const Share& share : {Share{.samples = 1}, Share{.samples = 64}, Share{.samples = 16, .part = 0.125},
-                                       Share{.samples = 8, .area = 0.25}}) {
-                const double flops = 2 * static_cast<double>(layer.macs) * share.samples * share.part * share.area;
+            for (const Share& share : {Share{.samples = 1}, Share{.samples = 64},
+                                       Share{.samples = 16, .fraction = 0.125}, Share{.samples = 8, .area = 0.25}}) {
+                const double flops = 2 * static_cast<double>(layer.macs) * share.samples * share.fraction * share.area;
                 const double inputs = static_cast<double>(layer.inputs) * share.area;
-                const double outputs = static_cast<double>(layer.activations) * share.area * share.part;
+                const double outputs = static_cast<double>(layer.activations) * share.area * share.fraction;
                 const double bytes =
-                    4 * ((inputs + outputs) * share.samples + static_cast<double>(layer.parameters) * share.part);
+                    4 * ((inputs + outputs) * share.samples + static_cast<double>(layer.parameters) * share.fraction);
                 const double each_s = std::max(flops / 10.6e12, bytes / 732e9);
                 const LayerTime time = roofline->time(i, share);
                 CAPTURE(name, layer.name);
@@ -171,7 +171,7 @@ TEST_CASE("the bound of a layer is the cause of most of its time", "[memory]") {
 TEST_CASE("an efficiency curve has its points' values, is a power of the size between them, and constant outside",
           "[memory]") {
     const EfficiencyCurve curve{EfficiencyCurve::Over::batch, {{4, 0.1}, {16, 0.4}, {64, 0.8}}};
-    for (const EfficiencyCurve::Point& point : curve.points) CHECK(curve.at(point.at) == Approx(point.part));
+    for (const EfficiencyCurve::Point& point : curve.points) CHECK(curve.at(point.at) == Approx(point.fraction));
     CHECK(curve.at(0.5) == 0.1);
     CHECK(curve.at(1e9) == 0.8);
     CHECK(curve.at(8) == Approx(0.2));                    // in proportion
@@ -214,8 +214,8 @@ TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are 
             const auto computation = make_compute_model(ComputeKind::efficiency, model, device);
             std::vector<std::pair<double, double>> by_narrower;  // the minimum of B/Pc and out/Pr, and the time
             for (int rows = 1; rows <= ranks; rows *= 2) {
-                const Share share{.samples = static_cast<double>(batch) * rows / ranks, .part = 1.0 / rows};
-                const double narrower = std::min(share.samples, outputs * share.part);
+                const Share share{.samples = static_cast<double>(batch) * rows / ranks, .fraction = 1.0 / rows};
+                const double narrower = std::min(share.samples, outputs * share.fraction);
                 by_narrower.emplace_back(narrower, total(computation->time(0, share)));
             }
             std::sort(by_narrower.begin(), by_narrower.end());
@@ -232,7 +232,7 @@ TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are 
     const Model model = model_of(dense("fc", 4096, 4096, false));
     const auto computation = make_compute_model(ComputeKind::efficiency, model, device);
     CHECK(computation->time(0, {.samples = 8}).forward_s ==
-          Approx(5 * computation->time(0, {.samples = 64, .part = 0.125}).forward_s));
+          Approx(5 * computation->time(0, {.samples = 64, .fraction = 0.125}).forward_s));
 }
 
 TEST_CASE("work other than matrix products has the curve's last fraction of the peak", "[memory]") {
@@ -252,7 +252,7 @@ TEST_CASE("measured times scale with samples and share", "[memory]") {
     device.layer_times = {{"another", 1, {}, ""}, measured};
     const auto computation = make_compute_model(ComputeKind::measured, model, device);
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
-        const LayerTime time = computation->time(i, {.samples = 2, .part = 0.5, .area = 0.25});
+        const LayerTime time = computation->time(i, {.samples = 2, .fraction = 0.5, .area = 0.25});
         CAPTURE(model.layers[i].name);
         CHECK(time.forward_s == Approx((i + 1 == model.layers.size() ? 1 : 0.008) / 32));
         CHECK(time.backward_s() == Approx(0.024 / 32));
@@ -313,9 +313,9 @@ TEST_CASE("between several measured batches the iteration's time is linear", "[m
     }
     // The time of a part of a layer is interpolated between the same parts of it.
     const auto computation = make_compute_model(ComputeKind::calibrated, model, device);
-    const LayerTime few = computation->time(5, {.samples = 32, .part = 0.5});
-    const LayerTime more = computation->time(5, {.samples = 64, .part = 0.5});
-    CHECK(total(computation->time(5, {.samples = 40, .part = 0.5})) ==
+    const LayerTime few = computation->time(5, {.samples = 32, .fraction = 0.5});
+    const LayerTime more = computation->time(5, {.samples = 64, .fraction = 0.5});
+    CHECK(total(computation->time(5, {.samples = 40, .fraction = 0.5})) ==
           Approx(0.75 * total(few) + 0.25 * total(more)).epsilon(1e-12));
 }
 
@@ -348,7 +348,7 @@ TEST_CASE("a share of 1/p takes at most the time of the whole, and at least 1/p 
                         const auto fits = [&](double part_s, double whole_s) {
                             return part_s <= whole_s * (1 + 1e-9) && part_s >= whole_s / p * (1 - 1e-9);
                         };
-                        CAPTURE(model.layers[i].name, samples, p, share.part, whole.forward_s, part.forward_s);
+                        CAPTURE(model.layers[i].name, samples, p, share.fraction, whole.forward_s, part.forward_s);
                         if (!fits(part.forward_s, whole.forward_s) ||
                             !fits(part.input_gradient_s, whole.input_gradient_s) ||
                             !fits(part.weight_gradient_s, whole.weight_gradient_s))

@@ -101,7 +101,7 @@ TEST_CASE("images: kernels beside a convolution read and write each operand once
     CHECK(inputs.at("addition of gradients") == Approx(2 * 3 * x));
     CHECK(inputs.size() == 3);
     // A part of the filters has that part of the outputs.
-    CHECK(moved(conv, Pass::forward, {.samples = 5, .part = 0.25}, 2).at("ReLU") == Approx(y));
+    CHECK(moved(conv, Pass::forward, {.samples = 5, .fraction = 0.25}, 2).at("ReLU") == Approx(y));
 }
 
 TEST_CASE("images: a convolution of single channels has no product", "[memory]") {

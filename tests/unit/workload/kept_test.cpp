@@ -52,9 +52,9 @@ TEST_CASE("a transformer's layer keeps the bytes of Korthikanti et al., on any n
             for (const std::int64_t t : {1, 2, 8, 16}) {
                 const auto ranks = static_cast<double>(t);
                 CAPTURE(layer.s, layer.h, layer.a, b, t);
-                CHECK(layer.kept({.samples = b, .part = 1 / ranks}) ==
+                CHECK(layer.kept({.samples = b, .fraction = 1 / ranks}) ==
                       Approx(layer.sh() * b * (10 + 24 / ranks + layer.scores() / ranks)).epsilon(1e-12));
-                CHECK(layer.kept({.samples = b, .part = 1 / ranks}, t) ==
+                CHECK(layer.kept({.samples = b, .fraction = 1 / ranks}, t) ==
                       Approx(layer.sh() * b / ranks * (34 + layer.scores())).epsilon(1e-12));
             }
         }
@@ -67,7 +67,7 @@ TEST_CASE("without stored scores a layer keeps 34 bytes per element, as with sel
     for (const Transformer& layer : {gpt3, mt_nlg, Transformer{7, 48, 48}})
         for (const std::int64_t t : {1, 2, 8}) {
             const auto ranks = static_cast<double>(t);
-            const Share share{.samples = 3, .part = 1 / ranks};
+            const Share share{.samples = 3, .fraction = 1 / ranks};
             CHECK(layer.kept(share, 1, Scores::flash) == Approx(3 * layer.sh() * (10 + 24 / ranks)).epsilon(1e-12));
             CHECK(layer.kept(share, t, Scores::flash) == Approx(3 * layer.sh() * 34 / ranks).epsilon(1e-12));
         }
@@ -83,7 +83,7 @@ TEST_CASE("the models of Korthikanti et al. keep their published GiB on 8 tensor
         for (Layer layer : model.layers) {
             if (auto* attention = std::get_if<Attention>(&layer.shape)) attention->scores = scores;
             if (layer.name.rfind("layer", 0) == 0)
-                bytes += kept_bytes(model, layer, {.samples = samples, .part = 1.0 / 8}, ranks);
+                bytes += kept_bytes(model, layer, {.samples = samples, .fraction = 1.0 / 8}, ranks);
         }
         return bytes * held / (1 << 30);
     };
@@ -100,7 +100,7 @@ TEST_CASE("today's layers keep what their matrices and products read", "[memory]
     Attention grouped{.positions = 7, .width = 12, .heads = 6, .kv_heads = 2, .head_size = 3, .dropout = false};
     CHECK(kept_bytes(model, layer_of(grouped), {}) == 7 * 2 * (2 * 12 + 2 * 18 + 2 * 6));
     // A third of the heads comes with one of the two heads of keys and values.
-    CHECK(kept_bytes(model, layer_of(grouped), {.part = 1.0 / 3}) ==
+    CHECK(kept_bytes(model, layer_of(grouped), {.fraction = 1.0 / 3}) ==
           Approx(7 * 2 * (2 * 12 + 2 * 18 / 3 + 2 * 3)).epsilon(1e-12));
     // Scores of a window of 4, and only the softmax's result without dropout.
     grouped.window = 4;
@@ -124,7 +124,7 @@ TEST_CASE("today's layers keep what their matrices and products read", "[memory]
     CHECK(kept_bytes(model, layer_of(latent), {}) ==
           7 * 2 * (2 * 12 + 2 * 5 + 2 * 4 + 2 + 2 * 6 * (3 + 2) + 2 * 6 * 3));
     const FeedForward gated{.positions = 7, .width = 12, .hidden = 20, .gated = true, .dropout = false};
-    CHECK(kept_bytes(model, layer_of(gated), {.part = 0.25}) == 7 * 2 * (2 * 12 + 3 * 5));
+    CHECK(kept_bytes(model, layer_of(gated), {.fraction = 0.25}) == 7 * 2 * (2 * 12 + 3 * 5));
     CHECK(kept_bytes(model, layer_of(Embedding{.vocabulary = 9, .positions = 7, .width = 12, .dropout = false}), {}) ==
           0);
 }
@@ -144,13 +144,14 @@ TEST_CASE("experts keep inputs, hidden units and outputs of each token's choices
     const Model model = of_elements(2);
     Experts shape{.positions = 7, .width = 12, .hidden = 20, .experts = 8, .top_k = 2, .gated = true};
     CHECK(kept_bytes(model, layer_of(shape), {}) == 7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2 + 2 * 3 * 20 * 2));
-    CHECK(kept_bytes(model, layer_of(shape), {.part = 0.5}) == 7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2 + 2 * 3 * 20));
-    CHECK(kept_bytes(model, layer_of(shape), {.part = 0.5}, 2) ==
+    CHECK(kept_bytes(model, layer_of(shape), {.fraction = 0.5}) ==
+          7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2 + 2 * 3 * 20));
+    CHECK(kept_bytes(model, layer_of(shape), {.fraction = 0.5}, 2) ==
           7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2) / 2.0 + 7 * 2 * 3 * 20);
     // Whole experts with half of the tokens have as many hidden units.
-    CHECK(kept_bytes(model, layer_of(shape), {.part = 0.5, .routed = RoutedShare{1, 0.5}}, 2) ==
-          kept_bytes(model, layer_of(shape), {.part = 0.5}, 2));
-    CHECK(kept_bytes(model, layer_of(shape), {.part = 0.25, .routed = RoutedShare{1, 0.5}}, 4) ==
+    CHECK(kept_bytes(model, layer_of(shape), {.fraction = 0.5, .routed = RoutedShare{1, 0.5}}, 2) ==
+          kept_bytes(model, layer_of(shape), {.fraction = 0.5}, 2));
+    CHECK(kept_bytes(model, layer_of(shape), {.fraction = 0.25, .routed = RoutedShare{1, 0.5}}, 4) ==
           7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2) / 4.0 + 7 * 2 * 3 * 20);
     shape.capacity = 1.5;
     CHECK(kept_bytes(model, layer_of(shape), {}) == 7 * (2 * 2 * 12 + 8 * 4 + 3 * 2 * 12 * 2 + 3 * 3 * 20 * 2));
@@ -185,15 +186,15 @@ TEST_CASE("a convolution keeps all of its inputs, and before a normalisation als
     const Layer conv = convolution("conv", plain), norm = convolution("norm", normalised);
     CHECK(kept_bytes(model, conv, {.samples = 5}) == 5 * 3 * 64 * 4);
     CHECK(kept_bytes(model, norm, {.samples = 5}) == 5 * (3 + 16) * 64 * 4);
-    CHECK(kept_bytes(model, conv, {.samples = 5, .part = 0.25}) == 5 * 3 * 64 * 4);
-    CHECK(kept_bytes(model, norm, {.samples = 5, .part = 0.25}) == 5 * (3 + 4) * 64 * 4);
-    CHECK(kept_bytes(model, norm, {.samples = 5, .part = 0.25, .area = 0.5}) == 5 * (3 + 4) * 32 * 4);
+    CHECK(kept_bytes(model, conv, {.samples = 5, .fraction = 0.25}) == 5 * 3 * 64 * 4);
+    CHECK(kept_bytes(model, norm, {.samples = 5, .fraction = 0.25}) == 5 * (3 + 4) * 64 * 4);
+    CHECK(kept_bytes(model, norm, {.samples = 5, .fraction = 0.25, .area = 0.5}) == 5 * (3 + 4) * 32 * 4);
     CHECK(kept_bytes(model, norm, {.samples = 0}) == 0);
 }
 
 TEST_CASE("dense and custom layers keep their inputs, of which ranks divide positions but not an image", "[memory]") {
     const Model model = of_elements(2);
-    const Share quarter{.samples = 3, .part = 0.25};
+    const Share quarter{.samples = 3, .fraction = 0.25};
     CHECK(kept_bytes(model, dense("fc", 100, 40, true), quarter) == 3 * 100 * 2);
     CHECK(kept_bytes(model, dense("fc", 100, 40, true), quarter, 4) == 3 * 100 * 2);
     CHECK(kept_bytes(model, layer_of(Custom{}, 70, 20), quarter, 4) == 3 * 70 * 2);
@@ -209,7 +210,7 @@ TEST_CASE("at the vocabulary the dropout's mask after the embedding and the inpu
     const Model model = of_elements(2);
     const Layer embedding = layer_of(Embedding{v, s, h}, s, s * h);
     const Layer head = layer_of(Dense{.inputs = h, .outputs = v, .positions = s, .gathered = false}, s * h, s * v);
-    const Share half{.samples = 1, .part = 0.5};
+    const Share half{.samples = 1, .fraction = 0.5};
     CHECK(kept_bytes(model, embedding, half) == s * h);
     CHECK(kept_bytes(model, embedding, half, 2) == s * h / 2);
     CHECK(kept_bytes(model, head, half) == 2 * s * h + 4 * s * v / 2);
@@ -224,7 +225,7 @@ TEST_CASE("kept: gathered inputs, and the activation of a gate, where a framewor
     const Layer head = dense("head", {.inputs = 12, .outputs = 30, .positions = 7, .gathered = false});
     for (const Layer& layer : {layer_of(attention), layer_of(forward), head}) {
         for (const std::int64_t rows : {1, 2, 4}) {
-            const Share share{.samples = 3, .part = 1.0 / static_cast<double>(rows)};
+            const Share share{.samples = 3, .fraction = 1.0 / static_cast<double>(rows)};
             // The inputs of one matrix: those of the normalisation remain divided.
             const double inputs = 3 * 7 * 12 * 2;
             const double more = inputs - inputs / static_cast<double>(rows);
@@ -240,11 +241,11 @@ TEST_CASE("kept: gathered inputs, and the activation of a gate, where a framewor
         second.norm = norm;
         const Layer block = layer_of(ParallelBlock{attention, second});
         const double more = (norm == Norm::none ? 1 : 2) * 7 * 12 * 2 * 0.75;
-        CHECK(kept_bytes(model, block, {.part = 0.25}, 4, gathered) ==
-              Approx(kept_bytes(model, block, {.part = 0.25}, 4) + more).epsilon(1e-12));
+        CHECK(kept_bytes(model, block, {.fraction = 0.25}, 4, gathered) ==
+              Approx(kept_bytes(model, block, {.fraction = 0.25}, 4) + more).epsilon(1e-12));
     }
-    CHECK(loss_bytes(model, head, {.samples = 2, .part = 0.5}) == 2 * 7 * 30 * 2 / 2);
-    CHECK(loss_bytes(model, head, {.part = 0.5}, {.logit_bytes = 4}) == 0);
+    CHECK(loss_bytes(model, head, {.samples = 2, .fraction = 0.5}) == 2 * 7 * 30 * 2 / 2);
+    CHECK(loss_bytes(model, head, {.fraction = 0.5}, {.logit_bytes = 4}) == 0);
     CHECK(loss_bytes(model, head, {}, {.logit_bytes = 14}) == 10 * 7 * 30);
     CHECK(loss_bytes(model, layer_of(attention), {}) == 0);
 }

@@ -71,7 +71,7 @@ TEST_CASE("each group of a convolution is a matrix product, and a rank has the g
     conv.groups = 2;  // patches of 12, 3 filters each
     const Layer layer = convolution("c", conv);
     const auto forward = [&](double part) {
-        return kernels(layer, Pass::forward, {.samples = 5, .part = part}, Lowering::im2col);
+        return kernels(layer, Pass::forward, {.samples = 5, .fraction = part}, Lowering::im2col);
     };
     check(forward(1)[0], "im2col", 0, 24 * 120);
     check(forward(1)[1], "GEMM", 2.0 * 3 * 120 * 12, 3 * 120 + 3 * 12 + 12 * 120, 2, 3);
@@ -87,7 +87,7 @@ TEST_CASE("each group of a convolution is a matrix product, and a rank has the g
     // 9/14 of 42 groups are 27, and 27.000000000000004 in floating point.
     conv = {.channels = 42, .height = 1, .width = 1, .filters = 42, .groups = 42};
     REQUIRE(42 * (9.0 / 14) > 27);
-    CHECK(kernels(convolution("d", conv), Pass::forward, {.part = 9.0 / 14}, Lowering::im2col)[1].count == 27);
+    CHECK(kernels(convolution("d", conv), Pass::forward, {.fraction = 9.0 / 14}, Lowering::im2col)[1].count == 27);
 }
 
 TEST_CASE("a part of the image has fewer columns", "[memory]") {
@@ -105,14 +105,14 @@ TEST_CASE("implicit: each pass of a convolution is one kernel with the layer's c
         const auto whole = kernels(layer, pass, {.samples = 5}, Lowering::implicit);
         REQUIRE(whole.size() == 1);
         check(whole[0], "c", 2.0 * 6 * 24 * 24 * 5, (4 * 30 + 6 * 24) * 5 + 6 * 24 + 6, 1, 6);
-        const auto share = kernels(layer, pass, {.samples = 5, .part = 0.5, .area = 0.5}, Lowering::implicit);
+        const auto share = kernels(layer, pass, {.samples = 5, .fraction = 0.5, .area = 0.5}, Lowering::implicit);
         check(share[0], "c", 2.0 * 6 * 24 * 24 * 5 / 4, (60 + 6 * 24 / 4) * 5 + (6 * 24 + 6) / 2, 1, 3);
     }
 }
 
 TEST_CASE("a rank of a dense layer computes a part of the outputs", "[memory]") {
     const Layer layer = dense("fc", 10, 12, true);
-    const Share share{.samples = 7, .part = 0.25};  // 3 outputs
+    const Share share{.samples = 7, .fraction = 0.25};  // 3 outputs
     for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
         const auto lowered = kernels(layer, pass, share, Lowering::im2col);
         REQUIRE(lowered.size() == 1);
@@ -137,7 +137,7 @@ TEST_CASE("a dense layer of tokens is one matrix product of all of them, and rea
 TEST_CASE("stored attention with two of four heads of width 3, 5 positions and 2 samples has the expected kernels",
           "[memory]") {
     const Layer layer = attention("a", {.positions = 5, .width = 12, .heads = 4, .scores = Scores::stored});
-    const Share share{.samples = 2, .part = 0.5};
+    const Share share{.samples = 2, .fraction = 0.5};
     // 2·5 = 10 rows of 12; this rank's heads have 6 of them, and 2·2 matrices of scores.
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
         const auto forward = kernels(layer, Pass::forward, share, lowering);
@@ -180,7 +180,7 @@ TEST_CASE("transformers' matrix products have the operations of the literature, 
                 {feed_forward("f", FeedForward{.positions = s, .width = h, .hidden = f}),
                  2 * sequence * width * hidden}};
             for (const auto& [layer, macs] : layers) {
-                const Share share{.samples = 3, .part = part};
+                const Share share{.samples = 3, .fraction = part};
                 const double forward = flops(kernels(layer, Pass::forward, share, Lowering::implicit));
                 const double backward = flops(kernels(layer, Pass::weight_gradient, share, Lowering::implicit)) +
                                         flops(kernels(layer, Pass::input_gradient, share, Lowering::implicit));
@@ -197,7 +197,7 @@ TEST_CASE("flash attention is one kernel that moves no scores and computes them 
     // T. Dao, "FlashAttention-2", section 3.1.2: 2 products forward, 5 backward. Half of 4 heads of width 3, 5
     // positions, 2 samples: 2·5·6 = 60 elements of queries, keys, values, and outputs.
     const Layer layer = attention("a", {.positions = 5, .width = 12, .heads = 4, .bias = false, .dropout = false});
-    const Share share{.samples = 2, .part = 0.5};
+    const Share share{.samples = 2, .fraction = 0.5};
     const auto forward = kernels(layer, Pass::forward, share, Lowering::implicit);
     REQUIRE(forward.size() == 5);
     check(forward[2], "attention", 2 * 4 * 2.0 * 5 * 5 * 3, 4 * 60);
@@ -219,7 +219,7 @@ TEST_CASE("fewer heads of keys and values, a window and a context shorten attent
         Attention shape{
             .positions = 10, .width = 12, .heads = 6, .kv_heads = 2, .head_size = 3, .window = 4, .scores = scores};
         const auto work = [&](double part) {
-            return flops(kernels(attention("a", shape), Pass::forward, {.part = part}, Lowering::implicit));
+            return flops(kernels(attention("a", shape), Pass::forward, {.fraction = part}, Lowering::implicit));
         };
         const double products = 2.0 * 6 * 10 * 4 * 3 * 2;
         CHECK(work(1) == Approx(2.0 * 10 * 12 * (18 + 2 * 6) + products + 2.0 * 10 * 18 * 12).epsilon(1e-12));
@@ -345,7 +345,7 @@ TEST_CASE("autocast: bytes of a feed-forward half by hand", "[memory]") {
 TEST_CASE("a gated feed-forward layer has one more matrix, and RMSNorm one parameter less per element", "[memory]") {
     const Layer layer =
         feed_forward("f", {.positions = 9, .width = 10, .hidden = 12, .gated = true, .bias = false, .norm = Norm::rms});
-    const Share share{.samples = 2, .part = 0.5};  // 18 rows, 6 units
+    const Share share{.samples = 2, .fraction = 0.5};  // 18 rows, 6 units
     const auto forward = kernels(layer, Pass::forward, share, Lowering::implicit);
     REQUIRE(forward.size() == 5);
     check(forward[0], "normalisation", 0, 2 * 180 + 10);
@@ -384,7 +384,7 @@ TEST_CASE("experts are a batch of products, with rows in proportion to the exper
     const auto forward = [&](const Share& share) {
         return kernels(experts("e", shape), Pass::forward, share, Lowering::implicit);
     };
-    const auto all = forward({.samples = 2, .part = 0.5});
+    const auto all = forward({.samples = 2, .fraction = 0.5});
     REQUIRE(all.size() == 11);
     check(all[1], "router", 2.0 * 18 * 8 * 10, 18 * 8 + 18 * 10 + 8 * 10, 1, 8);
     check(all[2], "choice of experts", 0, 2 * 18 * 8);
@@ -397,15 +397,15 @@ TEST_CASE("experts are a batch of products, with rows in proportion to the exper
     check(all[9], "combination", 0, (36 + 18) * 10);
     check(all[10], "residual addition", 0, 3 * 180);
     // A rank with a quarter of the experts computes as many rows, for fewer of them.
-    const auto quarter = forward({.samples = 2, .part = 0.5, .experts = 0.25});
+    const auto quarter = forward({.samples = 2, .fraction = 0.5, .experts = 0.25});
     REQUIRE(quarter.size() == 11);
     check(quarter[5], "experts: to hidden units", all[5].flops, 36 * 12 + 36 * 10 + 2 * 12 * 10, 1, 10);
     // Four rows, of which two divide an expert and have half of the tokens: the products are a quarter.
-    const auto folded = forward({.samples = 2, .part = 0.25, .experts = 0.25, .routed = RoutedShare{0.5, 0.5}});
+    const auto folded = forward({.samples = 2, .fraction = 0.25, .experts = 0.25, .routed = RoutedShare{0.5, 0.5}});
     check(folded[5], "experts: to hidden units", 2.0 * 18 * 12 * 10, 18 * 12 + 18 * 10 + 2 * 12 * 10, 1, 9);
     check(folded[7], "experts: from hidden units", 2.0 * 18 * 10 * 6, 18 * 10 + 18 * 6 + 2 * 10 * 6, 1, 6);
     shape.capacity = 1.25;
-    CHECK(forward({.samples = 2, .part = 0.5})[5].flops == Approx(1.25 * all[5].flops).epsilon(1e-12));
+    CHECK(forward({.samples = 2, .fraction = 0.5})[5].flops == Approx(1.25 * all[5].flops).epsilon(1e-12));
     shape.capacity = 0;
     shape.shared = 2, shape.shared_hidden = 5;
     const auto shared = forward({.samples = 2});
@@ -491,9 +491,9 @@ TEST_CASE("a rank with several experts sorts tokens by expert, and back", "[memo
         CHECK(sorts(pass, {.samples = 2}) == 2);
         CHECK(sorts(pass, {.samples = 2, .experts = 0.125}) == 0);
         CHECK(sorts(pass, {.samples = 2, .experts = 0.25}) == 2);
-        CHECK(sorts(pass, {.samples = 2, .part = 0.5, .positions = 0.5, .experts = 0.5}) == 2);
+        CHECK(sorts(pass, {.samples = 2, .fraction = 0.5, .positions = 0.5, .experts = 0.5}) == 2);
         CHECK(sorts(pass, {.samples = 2, .experts = 0.5, .load = 1.75}) == 2);
-        CHECK(sorts(pass, {.samples = 2, .part = 0.25, .experts = 0.5, .routed = RoutedShare{1, 0.25}}) == 2);
+        CHECK(sorts(pass, {.samples = 2, .fraction = 0.25, .experts = 0.5, .routed = RoutedShare{1, 0.25}}) == 2);
     }
     CHECK(sorts(Pass::weight_gradient, {.samples = 2, .experts = 0.25}) == 0);
 }
@@ -552,7 +552,7 @@ TEST_CASE("ranks together have the operations of a whole layer of any shape, and
             for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
                 const double whole = flops(kernels(layer, pass, {}, Lowering::implicit));
                 const double part =
-                    flops(kernels(layer, pass, {.part = 1 / static_cast<double>(ranks)}, Lowering::implicit));
+                    flops(kernels(layer, pass, {.fraction = 1 / static_cast<double>(ranks)}, Lowering::implicit));
                 CHECK(static_cast<double>(ranks) * (part - router) == Approx(whole - router).margin(1e-6));
                 if (pass == Pass::forward) CHECK(whole == Approx(2 * static_cast<double>(layer.macs)));
             }
@@ -564,7 +564,7 @@ TEST_CASE("an embedding bag moves the rows that samples take, and patches are on
     const Layer bag = embedding_bag("bag", {.tables = 3, .rows = 1000, .lookups = 7, .width = 8});
     CHECK(bag.parameters == 8000);
     check(kernels(bag, Pass::forward, {.samples = 5}, Lowering::implicit)[0], "rows", 0, 5 * (7 + 3) * 8);
-    check(kernels(bag, Pass::weight_gradient, {.samples = 5, .part = 0.5}, Lowering::implicit)[0], "rows", 0,
+    check(kernels(bag, Pass::weight_gradient, {.samples = 5, .fraction = 0.5}, Lowering::implicit)[0], "rows", 0,
           3 * 5 * 3.5 * 8);
     CHECK(kernels(bag, Pass::input_gradient, {}, Lowering::implicit).empty());
     const Layer patches =
@@ -585,18 +585,18 @@ TEST_CASE("an embedding bag moves the rows that samples take, and patches are on
 TEST_CASE("an embedding moves rows, and its gradient is a whole table", "[memory]") {
     Embedding shape{.vocabulary = 100, .positions = 5, .width = 8, .dropout = false};
     const Layer layer = embedding("e", shape);
-    const auto forward = kernels(layer, Pass::forward, {.samples = 3, .part = 0.25}, Lowering::implicit);
+    const auto forward = kernels(layer, Pass::forward, {.samples = 3, .fraction = 0.25}, Lowering::implicit);
     REQUIRE(forward.size() == 1);
     check(forward[0], "rows", 0, 1.25 * 120 + 120);
-    const auto weights = kernels(layer, Pass::weight_gradient, {.samples = 3, .part = 0.25}, Lowering::implicit);
+    const auto weights = kernels(layer, Pass::weight_gradient, {.samples = 3, .fraction = 0.25}, Lowering::implicit);
     REQUIRE(weights.size() == 2);
     check(weights[0], "clearing", 0, 25 * 8);
     check(weights[1], "rows", 0, 3 * 30);
     CHECK(kernels(layer, Pass::input_gradient, {}, Lowering::implicit).empty());
     shape.dropout = true;  // of the sum, or of this rank's positions
     for (const Pass pass : {Pass::forward, Pass::weight_gradient}) {
-        const auto dropped =
-            kernels(embedding("e", shape), pass, {.samples = 3, .part = 0.25, .positions = 0.25}, Lowering::implicit);
+        const auto dropped = kernels(embedding("e", shape), pass, {.samples = 3, .fraction = 0.25, .positions = 0.25},
+                                     Lowering::implicit);
         check(pass == Pass::forward ? dropped.back() : dropped.front(), "dropout", 0, 2 * 30, 1, 0, 30);
     }
 }
@@ -605,7 +605,7 @@ TEST_CASE("a loss follows outputs that stay split, in 4 bytes", "[memory]") {
     // 2·9 rows of half of 12 logits. Forward: 2 B and 4 B for the copy, 4 + 4 for the softmax. Backward: 4 to clear, 4
     // + 4 + 4 of the softmax's gradient, 4 and 2 for the copy.
     const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .gathered = false});
-    const Share share{.samples = 2, .part = 0.5};
+    const Share share{.samples = 2, .fraction = 0.5};
     const double logits = 18 * 6;
     const auto moved = [](const std::vector<Kernel>& all) {
         double bytes = 0;
@@ -622,14 +622,14 @@ TEST_CASE("a normalisation before a dense layer, or after an embedding, is done 
     // 2·9 = 18 vectors of 10.
     const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .norm = Norm::layer});
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
-        const auto forward = kernels(head, Pass::forward, {.samples = 2, .part = 0.5}, lowering);
+        const auto forward = kernels(head, Pass::forward, {.samples = 2, .fraction = 0.5}, lowering);
         REQUIRE(forward.size() == 2);
         check(forward[0], "normalisation", 0, 2 * 180 + 2 * 10);
         CHECK(forward[1].flops == Approx(2.0 * 18 * 6 * 10));
-        const auto inputs = kernels(head, Pass::input_gradient, {.samples = 2, .part = 0.5}, lowering);
+        const auto inputs = kernels(head, Pass::input_gradient, {.samples = 2, .fraction = 0.5}, lowering);
         REQUIRE(inputs.size() == 2);
         check(inputs[1], "normalisation", 0, 5 * 180 + 4 * 10);
-        CHECK(kernels(head, Pass::weight_gradient, {.samples = 2, .part = 0.5}, lowering).size() == 1);
+        CHECK(kernels(head, Pass::weight_gradient, {.samples = 2, .fraction = 0.5}, lowering).size() == 1);
     }
     const Embedding shape{.vocabulary = 100,
                           .positions = 9,
@@ -639,11 +639,11 @@ TEST_CASE("a normalisation before a dense layer, or after an embedding, is done 
                           .norm = Norm::layer,
                           .dropout = false};
     const Layer table = embedding("e", shape);
-    const auto rows = kernels(table, Pass::forward, {.samples = 2, .part = 0.5}, Lowering::implicit);
+    const auto rows = kernels(table, Pass::forward, {.samples = 2, .fraction = 0.5}, Lowering::implicit);
     REQUIRE(rows.size() == 2);
     check(rows[0], "rows", 0, 2.5 * 180);
     check(rows[1], "normalisation", 0, 2 * 180 + 2 * 10);
-    const auto weights = kernels(table, Pass::weight_gradient, {.samples = 2, .part = 0.5}, Lowering::implicit);
+    const auto weights = kernels(table, Pass::weight_gradient, {.samples = 2, .fraction = 0.5}, Lowering::implicit);
     REQUIRE(weights.size() == 3);
     check(weights[0], "normalisation", 0, 5 * 180 + 4 * 10);
 }
@@ -651,7 +651,7 @@ TEST_CASE("a normalisation before a dense layer, or after an embedding, is done 
 TEST_CASE("shipped transformers' kernels have the operations of their layers", "[memory]") {
     for (const std::string& name : shipped_transformers) {
         for (const Layer& layer : shipped_model(name).layers) {
-            const Share share{.samples = 4, .part = 0.125};
+            const Share share{.samples = 4, .fraction = 0.125};
             CAPTURE(name, layer.name);
             double macs = static_cast<double>(layer.macs);
             if (const auto* attends = std::get_if<Attention>(&layer.shape)) macs -= masked_macs(*attends);
@@ -689,9 +689,10 @@ TEST_CASE("matrix products of convolutions and dense layers have the layer's ope
     for (const std::string& name : shipped_cnns) {
         const Model model = shipped_model(name);
         for (const Layer& layer : model.layers) {
-            for (const Share& share : {Share{.samples = 64}, Share{.samples = 1, .part = 1.0 / 3},
-                                       Share{.samples = 0.5, .part = 0.125, .area = 0.25}}) {
-                const double expected = 2 * static_cast<double>(layer.macs) * share.samples * share.part * share.area;
+            for (const Share& share : {Share{.samples = 64}, Share{.samples = 1, .fraction = 1.0 / 3},
+                                       Share{.samples = 0.5, .fraction = 0.125, .area = 0.25}}) {
+                const double expected =
+                    2 * static_cast<double>(layer.macs) * share.samples * share.fraction * share.area;
                 CAPTURE(name, layer.name);
                 for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
                     double products = 0;

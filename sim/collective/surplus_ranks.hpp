@@ -12,17 +12,17 @@
 /// MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 namespace syncline {
 
-struct Fold {
-    explicit Fold(std::uint32_t ranks) : places(std::bit_floor(ranks)), extra(ranks - places) {}
+struct SurplusRanks {
+    explicit SurplusRanks(std::uint32_t ranks) : places(std::bit_floor(ranks)), count(ranks - places) {}
 
-    bool paired(std::uint32_t rank) const { return rank < 2 * extra; }
+    bool paired(std::uint32_t rank) const { return rank < 2 * count; }
     /// Returns true if the rank has no place: its partner rank+1 acts for it.
-    bool folded(std::uint32_t rank) const { return paired(rank) && rank % 2 == 0; }
-    std::uint32_t place(std::uint32_t rank) const { return paired(rank) ? rank / 2 : rank - extra; }
-    std::uint32_t rank_at(std::uint32_t place) const { return place < extra ? 2 * place + 1 : place + extra; }
+    bool without_place(std::uint32_t rank) const { return paired(rank) && rank % 2 == 0; }
+    std::uint32_t place(std::uint32_t rank) const { return paired(rank) ? rank / 2 : rank - count; }
+    std::uint32_t rank_at(std::uint32_t place) const { return place < count ? 2 * place + 1 : place + count; }
     /// Counts the ranks that places before `place` act for; places [a, b) act for ranks [ranks_before(a),
     /// ranks_before(b)). This is also the maximum number of ranks that any `place` consecutive places act for.
-    std::uint32_t ranks_before(std::uint32_t place) const { return place + std::min(place, extra); }
+    std::uint32_t ranks_before(std::uint32_t place) const { return place + std::min(place, count); }
 
     /// Returns the blocks of all ranks that the `distance` places around `place` act for; places are grouped from 0.
     Blocks blocks_around(std::uint32_t place, std::uint32_t distance) const {
@@ -30,7 +30,7 @@ struct Fold {
         return {block, ranks_before(first + distance) - block};
     }
 
-    std::uint32_t places, extra;
+    std::uint32_t places, count;
 };
 
 }  // namespace syncline
