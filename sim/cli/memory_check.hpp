@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 
 namespace syncline::cli {
 

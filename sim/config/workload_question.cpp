@@ -1,6 +1,7 @@
 #include "sim/config/assembly.hpp"
 #include "sim/config/exchange_keys.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/lowering/feasibility.hpp"
 
 namespace syncline::config {
 
