@@ -65,7 +65,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
 std::size_t sentence_end(const std::string& text) {
     for (std::size_t i = 3; i + 2 < text.size(); ++i) {
         const std::string_view before(text.data() + i - 3, 3);
-        const bool abbreviation = before[1] == ' ' || before[1] == '.' || before == " al";
+        const bool abbreviation = before[1] == ' ' || before[1] == '.' || before[1] == '(' || before == " al";
         if ((text[i] == '.' || text[i] == '?') && text[i + 1] == ' ' && !abbreviation &&
             std::isupper(static_cast<unsigned char>(text[i + 2])) != 0)
             return i + 1;

@@ -38,7 +38,7 @@
 /// without these, where the user allows it, and with the mean of the latency that they have over the images; or with
 /// the highest, if latency blocks, since the slowest message then sets the pace of a ring. This is not exact, and the
 /// error has no bound: groups of which all messages pass a spine take longer than the mean (10 % of a small example),
-/// and images that fall out of step by nanoseconds change who waits for whom (0.2 % with GPT-3 175B on 768 GPUs, up to
+/// and images that fall out of step by nanoseconds change who waits for whom (0.14 % with GPT-3 175B on 768 GPUs, up to
 /// 4 % where four devices share a port).
 ///
 /// Time of the search: O(tasks + members · steps of the programs + images · routes). Memory: 4 bytes for each task.

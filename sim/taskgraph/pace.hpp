@@ -8,7 +8,7 @@
 /// node. All are independent, lognormal, with mean 1 and coefficient of variation c, `jitter` or `node_jitter`: X =
 /// exp(σz - σ²/2), σ² = ln(1 + c²), z standard normal. One factor applies to all that the process computes in an
 /// iteration. N ranks that wait for each other take E[max of N X's] = ∫ 1 - F(x)^N dx of the planned time, F being the
-/// lognormal's distribution function (training/slowest.hpp). The latency of each message is multiplied by an
+/// lognormal's distribution function (sim/analysis/slowest.hpp). The latency of each message is multiplied by an
 /// independent factor of the same kind; bytes take their planned time (D. De Sensi et al., "Noise in the clouds:
 /// influence of network performance variability on application scalability", POMACS 6(3), 2022, arXiv:2210.15315).
 ///

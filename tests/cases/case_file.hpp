@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-/// Test cases in files: `tests/cases/*.cases`. tests/README.md describes the format.
+/// Test cases in files: `tests/cases/*.cases`. tests/cases/README.md describes the format.
 namespace syncline::test {
 
 /// An expected text: a part of the one found; after `=`, all of it; after `~`, a regular expression for all of it.

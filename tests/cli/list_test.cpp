@@ -1,4 +1,5 @@
 #include <sys/stat.h>
+#include <algorithm>
 
 #include <cstdlib>
 #include <filesystem>
@@ -56,6 +57,7 @@ TEST_CASE("list: every shipped file is listed with one line that says what it is
             REQUIRE(end != line.npos);
             names.insert(line.substr(0, end));
             CHECK(line.size() > line.find_first_not_of(' ', end) + 10);
+            CHECK(std::count(line.begin(), line.end(), '(') == std::count(line.begin(), line.end(), ')'));
         }
         CHECK(names == files);
         std::istringstream short_lines(ask_at(empty.path(), {"list", list, "--names"}).out);
