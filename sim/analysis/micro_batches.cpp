@@ -11,7 +11,7 @@ namespace syncline {
 namespace {
 
 constexpr double negligible = 1e-11;  // as a part of an iteration
-constexpr double instant_s = 2e-12;   // events of a picosecond are simulated as one: see event_simulator.hpp
+constexpr double instant_s = 2e-12;   // events of a picosecond are simulated as one: see event_simulator.cpp
 
 /// The numbers of micro-batches of two replays: `fewer`, and a period more.
 struct Sizes {

@@ -4,8 +4,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "sim/topology/rooted_tree.hpp"
-
 namespace syncline {
 
 namespace {
