@@ -1,4 +1,4 @@
-#include "sim/topology/connectivity.hpp"
+#include "sim/topology/measures.hpp"
 
 #include <algorithm>
 #include <numeric>

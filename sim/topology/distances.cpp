@@ -1,4 +1,4 @@
-#include "sim/topology/distances.hpp"
+#include "sim/topology/measures.hpp"
 
 #include <algorithm>
 #include <stdexcept>

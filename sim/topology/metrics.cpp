@@ -4,11 +4,9 @@
 #include <stdexcept>
 
 #include "sim/topology/bisection.hpp"
-#include "sim/topology/connectivity.hpp"
-#include "sim/topology/distances.hpp"
 #include "sim/topology/layout.hpp"
+#include "sim/topology/measures.hpp"
 #include "sim/topology/network.hpp"
-#include "sim/topology/spectrum.hpp"
 
 namespace syncline {
 
