@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/explain/parts.hpp"
+#include "sim/explain/window_parts.hpp"
 #include "sim/iteration/iteration.hpp"
 
 namespace syncline {

@@ -1,4 +1,4 @@
-#include "sim/explain/parts.hpp"
+#include "sim/explain/window_parts.hpp"
 
 #include <fmt/format.h>
 
