@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/lowering/lowered.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
@@ -22,5 +23,16 @@ struct Cost {
 
 /// Returns the cost of `seconds` of the replay of `graph`.
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds);
+
+/// Time and cost of the whole training of which one iteration was simulated: its number of iterations
+/// (training/run_length.hpp) times those of one.
+struct WholeRun {
+    double iterations = 0;
+    double time_s = 0;
+    std::optional<double> cost;  ///< empty if nodes have no price
+};
+
+/// Returns nothing if the plan has no Plan::run. `cost` is that of an iteration.
+std::optional<WholeRun> whole_run(const Lowered& training, double iteration_s, const Cost& cost);
 
 }  // namespace syncline

@@ -11,7 +11,6 @@
 #include "sim/analysis/observed.hpp"
 #include "sim/analysis/theory.hpp"
 #include "sim/analysis/utilisation.hpp"
-#include "sim/analysis/whole_run.hpp"
 #include "sim/base/spread.hpp"
 #include "sim/lowering/device_memory.hpp"
 #include "sim/plan/plan.hpp"

@@ -11,7 +11,7 @@ namespace syncline {
 namespace {
 
 constexpr double negligible = 1e-11;  // as a part of an iteration
-constexpr double instant_s = 2e-12;   // events of a picosecond are simulated as one: see event_simulator.hpp
+constexpr double instant_s = 2e-12;   // events of a picosecond are simulated as one: see event_simulator.cpp
 
 /// The numbers of micro-batches of two replays: `fewer`, and a period more.
 struct Sizes {
@@ -88,11 +88,6 @@ private:
     }
 
     /// Clocks and orders on which ranks agree depend on the time since the start.
-    static bool free_of_clocks(const TaskGraph& graph) {
-        return graph.queues().empty() &&
-               std::ranges::none_of(graph.tasks(), [](const Task& task) { return task.tick_s > 0; });
-    }
-
     bool comparable() const {
         return fewer_.timeline.recorded.size() == more_.timeline.recorded.size() && fewer_.time.drift <= negligible &&
                more_.time.drift <= negligible && free_of_clocks(fewer_.graph) &&

@@ -1,10 +1,9 @@
-#include "sim/analysis/switched_cost.hpp"
+#include "sim/analysis/carried_cost.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "sim/analysis/carried_cost.hpp"
 #include "sim/lowering/switches.hpp"
 #include "sim/plan/placement.hpp"
 #include "sim/platform/wiring.hpp"

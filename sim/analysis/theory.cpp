@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
-#include "sim/analysis/switched_cost.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/forecast.hpp"
 #include "sim/iteration/operations.hpp"

@@ -1,4 +1,4 @@
-#include "sim/explain/critical_path.hpp"
+#include "sim/explain/window_parts.hpp"
 
 #include <fmt/format.h>
 

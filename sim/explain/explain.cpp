@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/explain/critical_path.hpp"
-#include "sim/explain/device_parts.hpp"
-#include "sim/explain/link_parts.hpp"
-#include "sim/explain/rank_parts.hpp"
-#include "sim/explain/theory_beside.hpp"
+#include "sim/explain/window_parts.hpp"
 #include "sim/iteration/iteration.hpp"
 
 namespace syncline {

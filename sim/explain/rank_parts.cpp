@@ -1,4 +1,4 @@
-#include "sim/explain/rank_parts.hpp"
+#include "sim/explain/window_parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sim/explain/theory_beside.hpp"
+#include "sim/explain/window_parts.hpp"
 
 #include <fmt/format.h>
 

@@ -9,13 +9,13 @@ namespace syncline {
 
 void GradientExchange::sync_micro_batches() {
     const std::uint32_t stage_ranks = training_.arrangement.stage_ranks;
-    for (std::size_t end = 0; end < passes_.ranks().front().ends.size(); ++end) {
+    for (std::size_t end = 0; end < passes_.front().ends.size(); ++end) {
         Ready ready(training_.buckets.size(), std::vector<TaskId>(workers_.size(), no_task));
         for (std::size_t b = 0; b < ready.size(); ++b) {
             const Bucket& bucket = training_.buckets[b];
             for (std::uint32_t rank = bucket.stage * stage_ranks; rank < (bucket.stage + 1) * stage_ranks; ++rank) {
                 if (!graph_.built(workers_[rank])) continue;
-                const MicroBatchEnd& of = passes_.ranks()[rank].ends[end];
+                const MicroBatchEnd& of = passes_[rank].ends[end];
                 ready[b][rank] =
                     training_.plan.overlap == Overlap::none ? of.computed : of.gradients[bucket.layers.back()];
             }
@@ -23,7 +23,7 @@ void GradientExchange::sync_micro_batches() {
         const Arrivals results = last_of(graph_, reduce(ready, static_cast<std::uint32_t>(end)));
         for (std::size_t rank = 0; rank < workers_.size(); ++rank)
             for (const Arrival& arrival : results.own[rank])
-                graph_.depend(passes_.ranks()[rank].ends[end].barrier, arrival.task);
+                graph_.depend(passes_[rank].ends[end].barrier, arrival.task);
     }
 }
 
@@ -121,7 +121,7 @@ Ready GradientExchange::tasks_of(const Arrivals& arrivals) const {
 /// gathered for the next unit goes before the gradients of a unit, what is gathered for later ones after them.
 void GradientExchange::order_beside_gatherings(const Ready& ready, const Arrivals& exchanged) {
     for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
-        const std::vector<Gathering>& gatherings = passes_.ranks()[rank].gatherings;
+        const std::vector<Gathering>& gatherings = passes_[rank].gatherings;
         if (gatherings.empty()) continue;
         for (const auto& [bucket, task] : exchanged.own[rank]) {
             const TaskId computed = ready[bucket][rank];
@@ -145,7 +145,7 @@ void GradientExchange::order_beside_gatherings(const Ready& ready, const Arrival
 void GradientExchange::hold_up(std::size_t rank, const Gathering& gathering, TaskId before) {
     if (training_.plan.parallelism.device_queues != DeviceQueues::one || gathering.after == no_task) return;
     TaskId behind = gathering.after + 1;  // at the latest that of the gathered unit
-    while (graph_.tasks()[behind].stream != passes_.ranks()[rank].compute) ++behind;
+    while (graph_.tasks()[behind].stream != passes_[rank].compute) ++behind;
     graph_.depend(behind, before);
 }
 

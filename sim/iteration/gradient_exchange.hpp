@@ -16,7 +16,7 @@ namespace syncline {
 class GradientExchange {
 public:
     GradientExchange(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers,
-                     const Passes& passes)
+                     const std::vector<RankPasses>& passes)
         : graph_(graph), training_(training), workers_(workers), passes_(passes) {}
 
     /// Adds the exchanges of the gradients of all micro-batches but the last, if each one's are exchanged, before the
@@ -50,7 +50,7 @@ private:
     TaskGraph& graph_;
     const Lowered& training_;
     const std::vector<ProcessId>& workers_;
-    const Passes& passes_;
+    const std::vector<RankPasses>& passes_;
     Streams streams_, shard_streams_;  ///< by rank
     Ready reduced_;                    ///< the last exchanges of gradients, if there are several; else empty
 };

@@ -184,9 +184,9 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
     std::vector<std::uint32_t> built;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         if (graph.built(workers[rank])) built.push_back(rank);
-    const Passes passes(graph, training, workers);
+    const std::vector<RankPasses> passes = add_passes(graph, training, workers);
     std::vector<RankIteration> iterations;
-    for (const RankPasses& of : passes.ranks()) iterations.emplace_back(graph, of);
+    for (const RankPasses& of : passes) iterations.emplace_back(graph, of);
     Ready ready(buckets.size(), std::vector<TaskId>(ranks, no_task));
     for (const std::uint32_t rank : built) {
         RankIteration& iteration = iterations[rank];

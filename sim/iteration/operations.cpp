@@ -35,43 +35,34 @@ public:
             exchange(around.after_forward, layer);
     }
 
-    void backward(std::uint32_t layer) {
+    /// `later`: weight_gradients() adds those of the weights.
+    void backward(std::uint32_t layer, bool later) {
         const PlacedLayer& placed = arrangement_.layers[layer];
         const LayerExchanges& around = placed.exchanges;
         const bool core = !around.backward_core.empty();
         const bool hides = plan_.hides_input_gradients();
-        const bool apart = core || (hides && !around.after_backward.empty());
+        const bool apart = later || core || (hides && !around.after_backward.empty());
         const Number weights = begin_backward(layer);
         const std::vector<Number> outputs = exchange(around.before_backward, layer);
-        const Number gradients = data_;
-        exchange(around.beside_backward, layer);
-        // The gradients of the inputs do not wait for the inputs, which those of the weights need.
-        const bool beside = apart && hides && !around.beside_backward.empty();
-        const Number inputs = beside ? std::exchange(data_, gradients) : Operation::nothing;
+        Number inputs = Operation::nothing;
+        if (!later) {
+            const Number gradients = data_;
+            exchange(around.beside_backward, layer);
+            // The gradients of the inputs do not wait for the inputs, which those of the weights need.
+            if (apart && hides && !around.beside_backward.empty()) inputs = std::exchange(data_, gradients);
+        }
         arriving(outputs, Phase::backward, layer, placed.chunked.outputs_backward_s, weights);
         Number complete = data_ = compute(Phase::backward, layer, weights, [&](const LayerTime& time) {
             const double all_s = apart ? time.input_gradient_s - (core ? time.core_backward_s : 0) : time.backward_s();
             return all_s - placed.chunked.backward_s();
         });
         core_steps(around.backward_core, Phase::backward, layer, &LayerTime::core_backward_s);
-        if (apart) complete = compute(Phase::backward, layer, inputs, weight_gradients_s);
-        const Number result = hides ? data_ : complete;
-        completes(encoded(complete, layer), layer);
-        data_ = result;
-        exchange(around.after_backward, layer);
-    }
-
-    void input_gradients(std::uint32_t layer) {
-        const PlacedLayer& placed = arrangement_.layers[layer];
-        const LayerExchanges& around = placed.exchanges;
-        const bool core = !around.backward_core.empty();
-        const Number weights = begin_backward(layer);
-        const std::vector<Number> outputs = exchange(around.before_backward, layer);
-        arriving(outputs, Phase::backward, layer, placed.chunked.outputs_backward_s, weights);
-        data_ = compute(Phase::backward, layer, weights, [&](const LayerTime& time) {
-            return time.input_gradient_s - (core ? time.core_backward_s : 0) - placed.chunked.backward_s();
-        });
-        core_steps(around.backward_core, Phase::backward, layer, &LayerTime::core_backward_s);
+        if (!later) {
+            if (apart) complete = compute(Phase::backward, layer, inputs, weight_gradients_s);
+            const Number result = hides ? data_ : complete;
+            completes(encoded(complete, layer), layer);
+            data_ = result;
+        }
         exchange(around.after_backward, layer);
     }
 
@@ -225,12 +216,8 @@ VirtualStagePasses passes_of(const Lowered& training, std::uint32_t part, bool a
     for (std::uint32_t layer = end; layer-- > first;) {
         const LayerSpan again = arrangement.again_before(layer);
         for (std::uint32_t each = again.first; each < again.end; ++each) backward.forward(each, Phase::recompute);
-        if (apart) {
-            backward.input_gradients(layer);
-            later.weight_gradients(layer);
-        } else {
-            backward.backward(layer);
-        }
+        backward.backward(layer, apart);
+        if (apart) later.weight_gradients(layer);
     }
     return {forward.take(), backward.take(), later.take()};
 }

@@ -1,271 +1,343 @@
 #include "sim/iteration/passes.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "sim/collective/direct.hpp"
 #include "sim/iteration/exchange.hpp"
+#include "sim/iteration/operations.hpp"
 #include "sim/lowering/gradient_sync.hpp"
+#include "sim/lowering/lowered.hpp"
+#include "sim/taskgraph/task_graph.hpp"
 
 namespace syncline {
 
-Passes::Passes(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers)
-    : graph_(graph),
-      plan_(training.plan),
-      arrangement_(training.arrangement),
-      workers_(workers),
-      gamma_s_per_B_(gamma_of(reduction_Bps(training.cluster))),
-      syncs_(gradient_syncs(plan_, arrangement_)),
-      built_(arrangement_.stage_ranks / graph.images()),
-      virtual_stages_(passes_of(training)),
-      ranks_(workers.size()),
-      cursors_(workers.size()),
-      groups_(graph, workers, arrangement_.stage_ranks),
-      pass_on_(std::make_shared<const DirectRooted>(DirectRooted::Operation::broadcast)) {
-    for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
-        if (!graph_.built(workers[rank])) continue;
-        RankPasses& passes = ranks_[rank];
-        passes.process = workers[rank];
-        passes.compute = graph_.add_stream(workers[rank], StreamKind::compute);
-        passes.forward.resize(arrangement_.layers.size());
-        passes.gradients.resize(arrangement_.layers.size());
-        cursors_[rank].outputs.resize(arrangement_.micro_batches, no_task);
-    }
-    const std::size_t boundaries = arrangement_.boundaries.size();
-    for (auto& received : received_) received.resize(boundaries * arrangement_.micro_batches);
-    for (std::uint32_t stage = 0; stage < arrangement_.stages; ++stage) {
-        for (const bool forward : {true, false}) add_receives(stage, forward);
-        for (const Slot& slot : slots(plan_.parallelism.pipeline, stage)) add_slot(stage, slot);
-    }
-}
+namespace {
 
-StreamId Passes::open(std::uint32_t rank, StreamId& stream, StreamKind kind) {
-    if (stream == no_stream) stream = graph_.add_stream(workers_[rank], kind);
-    return stream;
-}
-
-ExchangeId Passes::transfer(std::uint32_t boundary, bool forward, std::uint32_t index) {
-    const auto [found, added] = transfers_.try_emplace({boundary, forward, index});
-    if (added) {
-        const std::uint32_t before = boundary % arrangement_.stages, behind = (boundary + 1) % arrangement_.stages;
-        const ProcessId from = workers_[rank_of(forward ? before : behind, index)];
-        const ProcessId to = workers_[rank_of(forward ? behind : before, index)];
-        found->second = graph_.add_exchange({pass_on_,
-                                             graph_.add_group({from, to}),
-                                             forward ? forward_channel : backward_channel,
-                                             arrangement_.boundaries[boundary].bytes,
-                                             0,
-                                             {},
-                                             ExchangeClass::point_to_point});
-    }
-    return found->second;
-}
-
-void Passes::add_receives(std::uint32_t stage, bool forward) {
-    if (arrangement_.stages == 1) return;
-    // Receives are added in the order in which the other side sends.
-    const std::uint32_t stages = arrangement_.stages, virtual_stages = stages * arrangement_.virtual_stages;
-    const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
-    for (const Slot& slot : slots(plan_.parallelism.pipeline, sender)) {
-        const std::uint32_t virtual_stage = slot.virtual_rank * stages + sender;
-        if (slot.forward != forward || slot.gradients == Gradients::weights) continue;
-        if (virtual_stage == (forward ? virtual_stages - 1 : 0)) continue;
-        const std::uint32_t boundary = forward ? virtual_stage : virtual_stage - 1;
-        ByIndex& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
-        for (std::uint32_t index = 0; index < built_; ++index) {
-            const std::uint32_t rank = rank_of(stage, index);
-            Task task{open(rank, cursors_[rank].receive[forward], StreamKind::receive), Phase::transfer,
-                      arrangement_.first_layer[boundary + 1]};
-            task.exchange = transfer(boundary, forward, index);
-            task.member = 1;
-            task.micro_batch = slot.micro_batch;
-            received.push_back(graph_.add_task(task));
+class Passes {
+public:
+    Passes(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers)
+        : graph_(graph),
+          plan_(training.plan),
+          arrangement_(training.arrangement),
+          workers_(workers),
+          gamma_s_per_B_(gamma_of(reduction_Bps(training.cluster))),
+          syncs_(gradient_syncs(plan_, arrangement_)),
+          built_(arrangement_.stage_ranks / graph.images()),
+          virtual_stages_(passes_of(training)),
+          ranks_(workers.size()),
+          cursors_(workers.size()),
+          pass_on_(std::make_shared<const DirectRooted>(DirectRooted::Operation::broadcast)) {
+        for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
+            if (!graph_.built(workers[rank])) continue;
+            RankPasses& passes = ranks_[rank];
+            passes.process = workers[rank];
+            passes.compute = graph_.add_stream(workers[rank], StreamKind::compute);
+            passes.forward.resize(arrangement_.layers.size());
+            passes.gradients.resize(arrangement_.layers.size());
+            cursors_[rank].outputs.resize(arrangement_.micro_batches, no_task);
+        }
+        const std::size_t boundaries = arrangement_.boundaries.size();
+        for (auto& received : received_) received.resize(boundaries * arrangement_.micro_batches);
+        for (std::uint32_t stage = 0; stage < arrangement_.stages; ++stage) {
+            for (const bool forward : {true, false}) add_receives(stage, forward);
+            for (const Slot& slot : slots(plan_.parallelism.pipeline, stage)) add_slot(stage, slot);
         }
     }
-}
 
-void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
-    const std::uint32_t virtual_stage = slot.virtual_rank * arrangement_.stages + stage;
-    const PassProgram& pass = virtual_stages_[virtual_stage].of(slot);
-    if (slot.gradients == Gradients::weights) {
-        add_pass(stage, pass, slot.micro_batch, ByIndex(built_, no_task));
-        return;
-    }
-    const ByIndex output = add_pass(stage, pass, slot.micro_batch, input_of(stage, virtual_stage, slot));
-    // A single stage sends nothing: it already has the output of its other chunks.
-    const bool last = slot.forward ? virtual_stage == arrangement_.boundaries.size() : virtual_stage == 0;
-    if (arrangement_.stages > 1 && !last)
-        return add_send(stage, slot.forward ? virtual_stage : virtual_stage - 1, slot.micro_batch, slot.forward,
-                        output);
-    for (std::uint32_t index = 0; index < built_; ++index) {
-        Cursor& cursor = cursors_[rank_of(stage, index)];
-        cursor.outputs[slot.micro_batch] = output[index];
-        cursor.sent = no_task;
-    }
-    if (virtual_stage == 0 && slot.releases() && slot.micro_batch + 1 < syncs_) end_micro_batch(stage);
-}
+    std::vector<RankPasses> ranks() && { return std::move(ranks_); }
 
-Passes::ByIndex Passes::input_of(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot) {
-    const bool follows = slot.forward ? virtual_stage > 0 : virtual_stage < arrangement_.boundaries.size();
-    ByIndex input(built_, no_task);
-    if (arrangement_.stages == 1 || !follows) {
-        if (follows || !slot.forward)
-            for (std::uint32_t index = 0; index < built_; ++index)
-                input[index] = cursors_[rank_of(stage, index)].outputs[slot.micro_batch];
+private:
+    /// State of a rank while its tasks are added.
+    struct Cursor {
+        StreamId activations = no_stream, weights = no_stream;
+        StreamId send[2] = {no_stream, no_stream}, receive[2] = {no_stream, no_stream};  ///< backward, forward
+        TaskId sent = no_task;          ///< the transfer that the pass waits for
+        std::vector<TaskId> outputs;    ///< by micro-batch: last pass whose output stays on the stage
+        TaskId begun = no_task;         ///< the computation before the current unit's ...
+        TaskId begun_before = no_task;  ///< ... and before that of the unit before it
+    };
+    using ByIndex = std::vector<TaskId>;  ///< a task on each rank of a stage that is built, or no_task
+
+    void add_receives(std::uint32_t stage, bool forward) {
+        if (arrangement_.stages == 1) return;
+        // Receives are added in the order in which the other side sends.
+        const std::uint32_t stages = arrangement_.stages, virtual_stages = stages * arrangement_.virtual_stages;
+        const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
+        for (const Slot& slot : slots(plan_.parallelism.pipeline, sender)) {
+            const std::uint32_t virtual_stage = slot.virtual_rank * stages + sender;
+            if (slot.forward != forward || slot.gradients == Gradients::weights) continue;
+            if (virtual_stage == (forward ? virtual_stages - 1 : 0)) continue;
+            const std::uint32_t boundary = forward ? virtual_stage : virtual_stage - 1;
+            ByIndex& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
+            for (std::uint32_t index = 0; index < built_; ++index) {
+                const std::uint32_t rank = rank_of(stage, index);
+                Task task{open(rank, cursors_[rank].receive[forward], StreamKind::receive), Phase::transfer,
+                          arrangement_.first_layer[boundary + 1]};
+                task.exchange = transfer(boundary, forward, index);
+                task.member = 1;
+                task.micro_batch = slot.micro_batch;
+                received.push_back(graph_.add_task(task));
+            }
+        }
+    }
+
+    void add_slot(std::uint32_t stage, const Slot& slot) {
+        const std::uint32_t virtual_stage = slot.virtual_rank * arrangement_.stages + stage;
+        const PassProgram& pass = virtual_stages_[virtual_stage].of(slot);
+        if (slot.gradients == Gradients::weights) {
+            add_pass(stage, pass, slot.micro_batch, ByIndex(built_, no_task));
+            return;
+        }
+        const ByIndex output = add_pass(stage, pass, slot.micro_batch, input_of(stage, virtual_stage, slot));
+        // A single stage sends nothing: it already has the output of its other chunks.
+        const bool last = slot.forward ? virtual_stage == arrangement_.boundaries.size() : virtual_stage == 0;
+        if (arrangement_.stages > 1 && !last)
+            return add_send(stage, slot.forward ? virtual_stage : virtual_stage - 1, slot.micro_batch, slot.forward,
+                            output);
+        for (std::uint32_t index = 0; index < built_; ++index) {
+            Cursor& cursor = cursors_[rank_of(stage, index)];
+            cursor.outputs[slot.micro_batch] = output[index];
+            cursor.sent = no_task;
+        }
+        if (virtual_stage == 0 && slot.releases() && slot.micro_batch + 1 < syncs_) end_micro_batch(stage);
+    }
+
+    /// Returns what a pass of this virtual stage begins with.
+    ByIndex input_of(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot) {
+        const bool follows = slot.forward ? virtual_stage > 0 : virtual_stage < arrangement_.boundaries.size();
+        ByIndex input(built_, no_task);
+        if (arrangement_.stages == 1 || !follows) {
+            if (follows || !slot.forward)
+                for (std::uint32_t index = 0; index < built_; ++index)
+                    input[index] = cursors_[rank_of(stage, index)].outputs[slot.micro_batch];
+            return input;
+        }
+        const std::uint32_t boundary = slot.forward ? virtual_stage - 1 : virtual_stage;
+        input = received_[slot.forward][boundary * arrangement_.micro_batches + slot.micro_batch];
+        const Boundary& from = arrangement_.boundaries[boundary];
+        const std::optional<ActivationExchange>& gathering = slot.forward ? from.activations : from.gradients;
+        const std::uint32_t layer =
+            arrangement_.first_layer[virtual_stage + (slot.forward ? 0 : 1)] - (slot.forward ? 0 : 1);
+        for (std::uint32_t index = 0; gathering && index < built_; ++index)
+            input[index] = add_exchange(rank_of(stage, index), *gathering, layer, slot.micro_batch, input[index], true);
         return input;
     }
-    const std::uint32_t boundary = slot.forward ? virtual_stage - 1 : virtual_stage;
-    input = received_[slot.forward][boundary * arrangement_.micro_batches + slot.micro_batch];
-    const Boundary& from = arrangement_.boundaries[boundary];
-    const std::optional<ActivationExchange>& gathering = slot.forward ? from.activations : from.gradients;
-    const std::uint32_t layer =
-        arrangement_.first_layer[virtual_stage + (slot.forward ? 0 : 1)] - (slot.forward ? 0 : 1);
-    for (std::uint32_t index = 0; gathering && index < built_; ++index)
-        input[index] = add_exchange(rank_of(stage, index), *gathering, layer, slot.micro_batch, input[index], true);
-    return input;
-}
 
-Passes::ByIndex Passes::add_pass(std::uint32_t stage, const PassProgram& pass, std::uint32_t micro_batch,
-                                 const ByIndex& input) {
-    std::vector<ByIndex> tasks(pass.operations.size(), ByIndex(built_, no_task));
-    const auto task_of = [&](Operation::Number number, std::uint32_t index) {
-        if (number == Operation::input) return input[index];
-        return number == Operation::nothing ? no_task : tasks[static_cast<std::size_t>(number)][index];
-    };
-    for (std::size_t number = 0; number < pass.operations.size(); ++number) {
-        const Operation& operation = pass.operations[number];
-        const bool first = operation.after == Operation::input;
-        for (std::uint32_t index = 0; index < built_; ++index) {
-            const std::uint32_t rank = rank_of(stage, index);
-            const TaskId data = task_of(operation.after, index);
-            TaskId& task = tasks[number][index];
-            switch (operation.kind) {
-                case Operation::Kind::unit:
-                    cursors_[rank].begun_before = std::exchange(cursors_[rank].begun, ranks_[rank].last_computed);
-                    continue;
-                case Operation::Kind::gather:
-                    // A rank without a part of the layer waits for the unit's other weights.
-                    task = arrangement_.layers[operation.layer].has_part(index)
-                               ? add_gathering(rank, operation, micro_batch)
-                               : tasks[number - 1][index];
-                    continue;
-                case Operation::Kind::exchange:
-                    task = add_exchange(rank, *operation.exchange, operation.layer, micro_batch, data, first);
-                    break;
-                case Operation::Kind::compute:
-                    task = add_computation(rank, operation, micro_batch, data);
-                    break;
+    /// Adds the operations of a pass on the ranks of a stage. Returns its output.
+    ByIndex add_pass(std::uint32_t stage, const PassProgram& pass, std::uint32_t micro_batch, const ByIndex& input) {
+        std::vector<ByIndex> tasks(pass.operations.size(), ByIndex(built_, no_task));
+        const auto task_of = [&](Operation::Number number, std::uint32_t index) {
+            if (number == Operation::input) return input[index];
+            return number == Operation::nothing ? no_task : tasks[static_cast<std::size_t>(number)][index];
+        };
+        for (std::size_t number = 0; number < pass.operations.size(); ++number) {
+            const Operation& operation = pass.operations[number];
+            const bool first = operation.after == Operation::input;
+            for (std::uint32_t index = 0; index < built_; ++index) {
+                const std::uint32_t rank = rank_of(stage, index);
+                const TaskId data = task_of(operation.after, index);
+                TaskId& task = tasks[number][index];
+                switch (operation.kind) {
+                    case Operation::Kind::unit:
+                        cursors_[rank].begun_before = std::exchange(cursors_[rank].begun, ranks_[rank].last_computed);
+                        continue;
+                    case Operation::Kind::gather:
+                        // A rank without a part of the layer waits for the unit's other weights.
+                        task = arrangement_.layers[operation.layer].has_part(index)
+                                   ? add_gathering(rank, operation, micro_batch)
+                                   : tasks[number - 1][index];
+                        continue;
+                    case Operation::Kind::exchange:
+                        task = add_exchange(rank, *operation.exchange, operation.layer, micro_batch, data, first);
+                        break;
+                    case Operation::Kind::compute:
+                        task = add_computation(rank, operation, micro_batch, data);
+                        break;
+                }
+                if (const TaskId also = task_of(operation.also, index); also != no_task) graph_.depend(task, also);
             }
-            if (const TaskId also = task_of(operation.also, index); also != no_task) graph_.depend(task, also);
+        }
+        ByIndex output(built_);
+        for (std::uint32_t index = 0; index < built_; ++index) output[index] = task_of(pass.output, index);
+        return output;
+    }
+
+    /// Adds the barrier at the end of a micro-batch, on the ranks of a stage.
+    void end_micro_batch(std::uint32_t stage) {
+        for (std::uint32_t index = 0; index < built_; ++index) {
+            RankPasses& passes = ranks_[rank_of(stage, index)];
+            MicroBatchEnd& end = passes.ends.emplace_back();
+            end.computed = passes.last_computed;
+            end.gradients = passes.gradients;
+            Task barrier{passes.compute, Phase::barrier};
+            barrier.micro_batch = static_cast<std::uint32_t>(passes.ends.size()) - 1;
+            end.barrier = graph_.add_task(barrier);
         }
     }
-    ByIndex output(built_);
-    for (std::uint32_t index = 0; index < built_; ++index) output[index] = task_of(pass.output, index);
-    return output;
-}
 
-void Passes::end_micro_batch(std::uint32_t stage) {
-    for (std::uint32_t index = 0; index < built_; ++index) {
-        RankPasses& passes = ranks_[rank_of(stage, index)];
-        MicroBatchEnd& end = passes.ends.emplace_back();
-        end.computed = passes.last_computed;
-        end.gradients = passes.gradients;
-        Task barrier{passes.compute, Phase::barrier};
-        barrier.micro_batch = static_cast<std::uint32_t>(passes.ends.size()) - 1;
-        end.barrier = graph_.add_task(barrier);
-    }
-}
-
-TaskId Passes::add(std::uint32_t rank, const Task& task, TaskId data, bool first) {
-    const Cursor& cursor = cursors_[rank];
-    const TaskId id = graph_.add_task(task);
-    RankPasses& passes = ranks_[rank];
-    // Tasks on the same stream are already in order.
-    const auto wait_for = [&](TaskId before) {
-        if (before != no_task && graph_.tasks()[before].stream != task.stream) graph_.depend(id, before);
-    };
-    wait_for(data);
-    if (first) wait_for(cursor.sent);
-    if (!passes.ends.empty() && (data == no_task || data < passes.ends.back().barrier))
-        wait_for(passes.ends.back().barrier);
-    if (data == no_task && passes.first_computed == no_task && task.stream != passes.compute)
-        passes.inputs.push_back(id);
-    return id;
-}
-
-TaskId Passes::add_computation(std::uint32_t rank, const Operation& operation, std::uint32_t micro_batch, TaskId data) {
-    RankPasses& passes = ranks_[rank];
-    const std::uint32_t index = rank % arrangement_.stage_ranks;
-    const PlacedLayer& layer = arrangement_.layers[operation.layer];
-    double seconds = operation.seconds;
-    if (!operation.by_member.empty()) seconds = operation.by_member[layer.experts->group.member(index)];
-    Task task{passes.compute, operation.phase, operation.layer, layer.has_part(index) ? seconds : 0};
-    task.micro_batch = micro_batch;
-    const TaskId id = add(rank, task, data, operation.after == Operation::input);
-    if (passes.first_computed == no_task) passes.first_computed = id;
-    passes.last_computed = id;
-    if (operation.begins && micro_batch == 0 && operation.phase == Phase::forward) passes.forward[operation.layer] = id;
-    for (std::uint32_t each = operation.completes.first; each < operation.completes.end; ++each)
-        passes.gradients[each] = id;
-    return id;
-}
-
-Task Passes::task_of(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,
-                     std::uint32_t micro_batch, std::uint32_t channel, double gamma_s_per_B) {
-    const std::uint32_t stage = rank / arrangement_.stage_ranks, index = rank % arrangement_.stage_ranks;
-    const std::uint32_t first = exchange.groups.first(index);
-    const auto [found, added] = exchanges_.try_emplace({&exchange, first});
-    if (added)
-        found->second = graph_.add_exchange(
-            {exchange.algorithm,
-             groups_.of(stage, exchange.groups, first),
-             channel,
-             exchange.bytes_of(first),
-             gamma_s_per_B,
-             {},
-             exchange.between_neighbours() ? ExchangeClass::point_to_point : ExchangeClass::collective});
-    Task task{no_stream, exchange.phase, layer};
-    task.exchange = found->second;
-    task.member = exchange.groups.member(index);
-    task.micro_batch = micro_batch;
-    return task;
-}
-
-TaskId Passes::add_exchange(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,
-                            std::uint32_t micro_batch, TaskId data, bool first) {
-    Task task = task_of(rank, exchange, layer, micro_batch, activation_channel, gamma_s_per_B_);
-    task.stream = open(rank, cursors_[rank].activations, StreamKind::activations);
-    return add(rank, task, data, first);
-}
-
-TaskId Passes::add_gathering(std::uint32_t rank, const Operation& operation, std::uint32_t micro_batch) {
-    Task task = task_of(rank, *operation.exchange, operation.layer, micro_batch, weight_channel, 0);
-    Cursor& cursor = cursors_[rank];
-    task.stream = open(rank, cursor.weights, StreamKind::weights);
-    const TaskId id = graph_.add_task(task);
-    RankPasses& passes = ranks_[rank];
-    Gathering& gathering = passes.gatherings.emplace_back(Gathering{operation.exchange->groups, id});
-    if (cursor.begun_before == no_task) {
-        passes.gathered.push_back(id);
+    TaskId add_computation(std::uint32_t rank, const Operation& operation, std::uint32_t micro_batch, TaskId data) {
+        RankPasses& passes = ranks_[rank];
+        const std::uint32_t index = rank % arrangement_.stage_ranks;
+        const PlacedLayer& layer = arrangement_.layers[operation.layer];
+        double seconds = operation.seconds;
+        if (!operation.by_member.empty()) seconds = operation.by_member[layer.experts->group.member(index)];
+        Task task{passes.compute, operation.phase, operation.layer, layer.has_part(index) ? seconds : 0};
+        task.micro_batch = micro_batch;
+        const TaskId id = add(rank, task, data, operation.after == Operation::input);
+        if (passes.first_computed == no_task) passes.first_computed = id;
+        passes.last_computed = id;
+        if (operation.begins && micro_batch == 0 && operation.phase == Phase::forward)
+            passes.forward[operation.layer] = id;
+        for (std::uint32_t each = operation.completes.first; each < operation.completes.end; ++each)
+            passes.gradients[each] = id;
         return id;
     }
-    gathering.after = cursor.begun_before;
-    if (!passes.ends.empty()) gathering.after = std::max(gathering.after, passes.ends.back().barrier);
-    graph_.depend(id, gathering.after);
-    return id;
-}
 
-void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward,
-                      const ByIndex& output) {
-    for (std::uint32_t index = 0; index < built_; ++index) {
-        const std::uint32_t rank = rank_of(stage, index);
-        Task task{open(rank, cursors_[rank].send[forward], StreamKind::transfer), Phase::transfer,
-                  arrangement_.first_layer[boundary + 1]};
-        task.exchange = transfer(boundary, forward, index);
-        task.micro_batch = micro_batch;
-        const TaskId sent = add(rank, task, output[index], false);
-        if (plan_.parallelism.pipeline.blocks()) cursors_[rank].sent = sent;
+    TaskId add_exchange(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,
+                        std::uint32_t micro_batch, TaskId data, bool first) {
+        Task task = task_of(rank, exchange, layer, micro_batch, activation_channel, gamma_s_per_B_);
+        task.stream = open(rank, cursors_[rank].activations, StreamKind::activations);
+        return add(rank, task, data, first);
     }
+
+    TaskId add_gathering(std::uint32_t rank, const Operation& operation, std::uint32_t micro_batch) {
+        Task task = task_of(rank, *operation.exchange, operation.layer, micro_batch, weight_channel, 0);
+        Cursor& cursor = cursors_[rank];
+        task.stream = open(rank, cursor.weights, StreamKind::weights);
+        const TaskId id = graph_.add_task(task);
+        RankPasses& passes = ranks_[rank];
+        Gathering& gathering = passes.gatherings.emplace_back(Gathering{operation.exchange->groups, id});
+        if (cursor.begun_before == no_task) {
+            passes.gathered.push_back(id);
+            return id;
+        }
+        gathering.after = cursor.begun_before;
+        if (!passes.ends.empty()) gathering.after = std::max(gathering.after, passes.ends.back().barrier);
+        graph_.depend(id, gathering.after);
+        return id;
+    }
+
+    void add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward,
+                  const ByIndex& output) {
+        for (std::uint32_t index = 0; index < built_; ++index) {
+            const std::uint32_t rank = rank_of(stage, index);
+            Task task{open(rank, cursors_[rank].send[forward], StreamKind::transfer), Phase::transfer,
+                      arrangement_.first_layer[boundary + 1]};
+            task.exchange = transfer(boundary, forward, index);
+            task.micro_batch = micro_batch;
+            const TaskId sent = add(rank, task, output[index], false);
+            if (plan_.parallelism.pipeline.blocks()) cursors_[rank].sent = sent;
+        }
+    }
+
+    /// Adds a task to a stream of a rank, after the data that it works on. `first`: these are the input of the pass,
+    /// which begins when what was sent before has arrived.
+    TaskId add(std::uint32_t rank, const Task& task, TaskId data, bool first) {
+        const Cursor& cursor = cursors_[rank];
+        const TaskId id = graph_.add_task(task);
+        RankPasses& passes = ranks_[rank];
+        // Tasks on the same stream are already in order.
+        const auto wait_for = [&](TaskId before) {
+            if (before != no_task && graph_.tasks()[before].stream != task.stream) graph_.depend(id, before);
+        };
+        wait_for(data);
+        if (first) wait_for(cursor.sent);
+        if (!passes.ends.empty() && (data == no_task || data < passes.ends.back().barrier))
+            wait_for(passes.ends.back().barrier);
+        if (data == no_task && passes.first_computed == no_task && task.stream != passes.compute)
+            passes.inputs.push_back(id);
+        return id;
+    }
+
+    StreamId open(std::uint32_t rank, StreamId& stream, StreamKind kind) {
+        if (stream == no_stream) stream = graph_.add_stream(workers_[rank], kind);
+        return stream;
+    }
+
+    /// Returns the group of a stage that begins with the index `first`.
+    GroupId group(std::uint32_t stage, const Grouping& grouping, std::uint32_t first) {
+        const auto [found, added] = groups_.try_emplace({stage, grouping, first});
+        if (added) {
+            std::vector<ProcessId> members;
+            for (std::uint32_t member = 0; member < grouping.size; ++member)
+                members.push_back(workers_[rank_of(stage, grouping.index(first, member))]);
+            found->second = graph_.add_group(std::move(members));
+        }
+        return found->second;
+    }
+
+    /// Returns the task of an exchange on a rank, without its stream.
+    Task task_of(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer, std::uint32_t micro_batch,
+                 std::uint32_t channel, double gamma_s_per_B) {
+        const std::uint32_t stage = rank / arrangement_.stage_ranks, index = rank % arrangement_.stage_ranks;
+        const std::uint32_t first = exchange.groups.first(index);
+        const auto [found, added] = exchanges_.try_emplace({&exchange, first});
+        if (added)
+            found->second = graph_.add_exchange(
+                {exchange.algorithm,
+                 group(stage, exchange.groups, first),
+                 channel,
+                 exchange.bytes_of(first),
+                 gamma_s_per_B,
+                 {},
+                 exchange.between_neighbours() ? ExchangeClass::point_to_point : ExchangeClass::collective});
+        Task task{no_stream, exchange.phase, layer};
+        task.exchange = found->second;
+        task.member = exchange.groups.member(index);
+        task.micro_batch = micro_batch;
+        return task;
+    }
+
+    ExchangeId transfer(std::uint32_t boundary, bool forward, std::uint32_t index) {
+        const auto [found, added] = transfers_.try_emplace({boundary, forward, index});
+        if (added) {
+            const std::uint32_t before = boundary % arrangement_.stages, behind = (boundary + 1) % arrangement_.stages;
+            const ProcessId from = workers_[rank_of(forward ? before : behind, index)];
+            const ProcessId to = workers_[rank_of(forward ? behind : before, index)];
+            found->second = graph_.add_exchange({pass_on_,
+                                                 graph_.add_group({from, to}),
+                                                 forward ? forward_channel : backward_channel,
+                                                 arrangement_.boundaries[boundary].bytes,
+                                                 0,
+                                                 {},
+                                                 ExchangeClass::point_to_point});
+        }
+        return found->second;
+    }
+
+    std::uint32_t rank_of(std::uint32_t stage, std::uint32_t index) const {
+        return stage * arrangement_.stage_ranks + index;
+    }
+
+    TaskGraph& graph_;
+    const Plan& plan_;
+    const Arrangement& arrangement_;
+    const std::vector<ProcessId>& workers_;
+    const double gamma_s_per_B_;
+    const std::uint32_t syncs_;  ///< gradient_syncs()
+    const std::uint32_t built_;  ///< ranks of a stage that are built, the first ones
+    const std::vector<VirtualStagePasses> virtual_stages_;
+    std::vector<RankPasses> ranks_;
+    std::vector<Cursor> cursors_;
+    /// By stage, grouping and first index: each is added to the graph once.
+    std::map<std::tuple<std::uint32_t, Grouping, std::uint32_t>, GroupId> groups_;
+    std::map<std::pair<const void*, std::uint32_t>, ExchangeId> exchanges_;
+    /// received_[forward][boundary · micro-batches + micro-batch][index]; boundary i follows virtual stage i.
+    std::vector<ByIndex> received_[2];
+    std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, ExchangeId> transfers_;
+    std::shared_ptr<const CollectiveAlgorithm> pass_on_;
+};
+
+}  // namespace
+
+std::vector<RankPasses> add_passes(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers) {
+    return Passes(graph, training, workers).ranks();
 }
 
 }  // namespace syncline

@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "sim/collective/one_round.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/exchange.hpp"
 #include "sim/lowering/buckets.hpp"
@@ -11,6 +10,24 @@
 namespace syncline {
 
 namespace {
+
+/// A fixed round of an algorithm whose programs change from round to round, used for every execution. Its closed form
+/// is that of the algorithm, which is the same for every round (see Gossip and InnerOuterGossip).
+class OneRound : public CollectiveAlgorithm {
+public:
+    OneRound(std::shared_ptr<const CollectiveAlgorithm> of, std::uint32_t round) : of_(std::move(of)), round_(round) {}
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
+        return of_->program(rank, ranks, bytes, round_);
+    }
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
+        return of_->cost(ranks, bytes, message);
+    }
+    std::string formula(bool travels) const override { return of_->formula(travels); }
+
+private:
+    std::shared_ptr<const CollectiveAlgorithm> of_;
+    std::uint32_t round_;
+};
 
 /// Adds only the push to sliced servers, or only the pull from them: the server's reduction is part of its push.
 void add_half(TaskGraph& graph, const std::vector<ProcessId>& workers, bool push, std::uint64_t bytes,

@@ -102,36 +102,25 @@ std::vector<Place> first_group(const Lowered& training, std::uint32_t stage, con
     return members;
 }
 
-/// Chooses an exchange of `bytes_of(bucket)` for each bucket, in the groups of `grouping_of(bucket)`.
-template <class GroupingOf, class BytesOf>
-std::vector<Chosen> choose_by_bucket(const Lowered& training, const AlgorithmSpec& named,
-                                     const std::optional<Selection>& selection, GroupingOf grouping_of,
-                                     BytesOf bytes_of) {
-    const Plan& plan = training.plan;
-    std::vector<Chosen> all;
+/// Adds to each bucket the exchange that is chosen for `bytes_of(bucket)` in the groups of `grouping_of(bucket)`.
+/// `finish` is called with it and the bucket.
+template <class GroupingOf, class BytesOf, class Finish>
+void add_exchanges(Lowered& training, const AlgorithmSpec& named, const std::optional<Selection>& selection,
+                   GroupingOf grouping_of, BytesOf bytes_of, Finish finish) {
     std::map<std::pair<std::uint32_t, Grouping>, Chooser> choosers;
-    for (const Bucket& bucket : training.buckets) {
+    training.reductions.resize(training.buckets.size());
+    for (std::size_t b = 0; b < training.buckets.size(); ++b) {
+        const Bucket& bucket = training.buckets[b];
         const std::pair among(bucket.stage, grouping_of(bucket));
         auto found = choosers.find(among);
         if (found == choosers.end())
             found = choosers
                         .try_emplace(among, training.cluster, first_group(training, bucket.stage, among.second), named,
-                                     selection, plan.channels)
+                                     selection, training.plan.channels)
                         .first;
-        all.push_back(found->second.choose(bytes_of(bucket)));
-    }
-    return all;
-}
-
-/// Adds an exchange of `bytes_of(bucket)` to each bucket, in the groups of `grouping_of(bucket)`.
-template <class GroupingOf, class BytesOf>
-void add_exchanges(Lowered& training, const std::vector<Chosen>& chosen, GroupingOf grouping_of, BytesOf bytes_of,
-                   double Bucket::*before_s = nullptr, bool apart = false) {
-    training.reductions.resize(training.buckets.size());
-    for (std::size_t b = 0; b < training.buckets.size(); ++b) {
-        const Bucket& bucket = training.buckets[b];
-        training.reductions[b].push_back(
-            {chosen[b], grouping_of(bucket), bytes_of(bucket), before_s ? bucket.*before_s : 0, apart});
+        const std::uint64_t bytes = bytes_of(bucket);
+        finish(training.reductions[b].emplace_back(BucketExchange{found->second.choose(bytes), among.second, bytes}),
+               bucket);
     }
 }
 
@@ -143,27 +132,27 @@ void choose_reductions(Lowered& training) {
     const auto replicas = [](const Bucket& bucket) { return bucket.replicas; };
     if (plan.parallelism.sharding == Sharding::none) {
         const auto selection = plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt;
-        const auto add = [&](auto bytes_of, double Bucket::*before_s) {
-            add_exchanges(training, choose_by_bucket(training, plan.algorithm, selection, replicas, bytes_of), replicas,
-                          bytes_of, before_s);
+        const auto add = [&](auto bytes_of, auto finish) {
+            add_exchanges(training, plan.algorithm, selection, replicas, bytes_of, finish);
         };
-        add(bytes, nullptr);
+        add(bytes, [](BucketExchange&, const Bucket&) {});
         if (plan.compression.kind == Compression::Kind::powersgd)
-            add([](const Bucket& bucket) { return bucket.second_bytes; }, &Bucket::between_s);
+            add([](const Bucket& bucket) { return bucket.second_bytes; },
+                [](BucketExchange& exchange, const Bucket& bucket) { exchange.before_s = bucket.between_s; });
         return;
     }
     const auto shards = [](const Bucket& bucket) { return bucket.shards; };
     const AlgorithmSpec scattering = plan.parallelism.gradient_scattering();
-    std::vector<Chosen> chosen = choose_by_bucket(training, scattering, plan.selection, shards, bytes);
-    for (Chosen& one : chosen)
-        one.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", scattering.name);
-    add_exchanges(training, chosen, shards, bytes);
+    add_exchanges(training, scattering, plan.selection, shards, bytes, [&](BucketExchange& exchange, const Bucket&) {
+        exchange.chosen.why =
+            fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", scattering.name);
+    });
     if (std::ranges::all_of(training.buckets, [](const Bucket& one) { return one.shards.size == one.replicas.size; }))
         return;
     const auto copies = [](const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); };
-    const auto shard_bytes = [](const Bucket& bucket) { return bucket.shard_bytes(); };
-    add_exchanges(training, choose_by_bucket(training, plan.algorithm, std::nullopt, copies, shard_bytes), copies,
-                  shard_bytes, nullptr, true);
+    add_exchanges(
+        training, plan.algorithm, std::nullopt, copies, [](const Bucket& bucket) { return bucket.shard_bytes(); },
+        [](BucketExchange& exchange, const Bucket&) { exchange.apart = true; });
 }
 
 /// Makes the other collectives: of activations, and of weights.

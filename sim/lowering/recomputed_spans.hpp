@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/plan/recomputation.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/workload/compute_model.hpp"
 #include "sim/workload/model.hpp"
 

@@ -10,10 +10,8 @@
 #include "sim/plan/fidelity.hpp"
 #include "sim/plan/gradient_plan.hpp"
 #include "sim/plan/noise.hpp"
-#include "sim/plan/optimizer.hpp"
 #include "sim/plan/parallelism.hpp"
 #include "sim/plan/placement.hpp"
-#include "sim/plan/recomputation.hpp"
 #include "sim/plan/run_length.hpp"
 #include "sim/plan/servers.hpp"
 #include "sim/workload/compute_model.hpp"
@@ -24,6 +22,19 @@ namespace syncline {
 
 /// Copy of the next input batch to the device: none, during the computation (prefetched), or before it.
 enum class InputCopy { none, overlapped, blocking };
+
+/// Optimizer state per parameter, in addition to weight and gradient: nothing, a momentum, or two moments (Adam).
+/// `none`: weights are not updated, as in a measurement of forward and backward passes.
+enum class Optimizer { none, sgd, momentum, adam };
+
+/// Returns the number of values that the optimizer keeps for each weight.
+constexpr double kept_values(Optimizer optimizer) {
+    return optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
+}
+
+/// Part of a layer's forward pass that is computed again before its backward pass: nothing, attention's core, every
+/// second product of a transformer's block, or all of it. See recomputed_spans.hpp.
+enum class Recomputation { none, selective, operators, full };
 
 /// Addition of the gradients of several micro-batches: see accumulation.hpp.
 enum class Accumulation { separate, fused };

@@ -1,9 +1,28 @@
-#include "sim/replay/event_simulator.hpp"
-
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <coroutine>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <span>
 #include <stdexcept>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "sim/network/agenda.hpp"
+#include "sim/network/flows.hpp"
+#include "sim/replay/engine.hpp"
+#include "sim/replay/simulator.hpp"
+#include "sim/replay/wires.hpp"
+
+/// The exact network model: messages are flows (sim/network), and streams are coroutines that an event resumes.
+///
+/// It is a clockwork (engine.hpp) that runs on SimGrid's clock. At each instant at which a flow ends or a stream has
+/// slept enough, all streams run that can, until none can; then links are shared anew. Events closer than a picosecond
+/// are one instant.
+///
+/// Without contention every flow has the narrowest bandwidth of its route for itself.
 namespace syncline {
 
 namespace {
@@ -28,323 +47,428 @@ std::uint32_t unused(std::vector<Element>& elements, std::vector<std::uint32_t>&
     return number;
 }
 
+class EventSimulator : public Simulator, private Clockwork {
+public:
+    EventSimulator(Wires& wires, std::size_t streams) : wires_(wires), flows_(bandwidths(wires)), streams_(streams) {
+        if (wires.adapts()) in_flight_.resize(wires.links(), 0);
+    }
+
+    void run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) override {
+        programs_ = programs;
+        running_ = programs.size();
+        for (StreamId stream = 0; stream < programs.size(); ++stream) awake_.push_back(stream);
+        if (programs.empty()) return;
+        engine().run(*this, stuck);
+    }
+
+    double now_s() const override { return now_s_; }
+    void at_end_of_instant(std::function<void()> act) override { last_acts_.push_back(std::move(act)); }
+    ConnectionId connect(const Pair& pair, bool) override {
+        ConnectionId& first = first_of_route_.try_emplace(route_key(pair), nobody).first->second;
+        for (ConnectionId known = first; known != nobody; known = connections_[known].next) {
+            if (connections_[known].pair.channel != pair.channel) continue;
+            ++connections_[known].users;
+            return known;
+        }
+        const Index route = first == nobody ? unused(routes_, free_routes_) : connections_[first].route;
+        const ConnectionId added = unused(connections_, free_connections_);
+        connections_[added] = {.pair = pair, .users = 1, .route = route, .next = first};
+        return first = added;
+    }
+
+    void release(ConnectionId number) override {
+        if (--connections_[number].users == 0) drop(number);
+    }
+
+    void unpark(StreamId stream) override {
+        const Wait wait = streams_[stream].wait;
+        if (wait != Wait::unpark && wait != Wait::unpark_or_time) return;
+        if (wait == Wait::unpark_or_time) sleeps_.cancel(stream);
+        wake(stream);
+    }
+
+    void begin_step(StreamId stream, std::uint32_t receives) override {
+        constexpr std::size_t many = 64;
+        StreamState& state = streams_[stream];
+        state.sent_s.clear();
+        state.paths.clear();
+        state.first += state.receives;
+        state.receives = receives;
+        state.taken += receives;
+        if (state.first < many && state.first < state.received_s.size()) return;
+        state.received_s.erase(state.received_s.begin(),
+                               state.received_s.begin() + static_cast<std::ptrdiff_t>(state.first));
+        state.first = 0;
+    }
+
+    void receive(StreamId stream, ConnectionId connection) override {
+        StreamState& state = streams_[stream];
+        Connection& used = connections_[connection];
+        const bool present = used.first != nobody && used.sends;
+        const Index number = match(used, connection, false);
+        messages_[number].receiver = stream;
+        messages_[number].received = state.posted++;
+        state.received_s.push_back(std::numeric_limits<double>::infinity());
+        if (!present) return;
+        const Message& message = messages_[number];
+        if (!message.started)
+            meet(number);
+        else if (message.ended_s >= 0)
+            weightless_.push_back(number);  // its bytes are there
+    }
+
+    void withdraw(StreamId stream, ConnectionId connection) override {
+        StreamState& state = streams_[stream];
+        Connection& used = connections_[connection];
+        Index before = nobody, last = used.first;
+        while (last != nobody && last != used.last) last = messages_[before = last].next;
+        if (last == nobody || used.sends || messages_[last].receiver != stream ||
+            messages_[last].received + 1 != state.posted)
+            throw std::logic_error("a receive is withdrawn whose message has started");
+        if (before == nobody)
+            used.first = nobody;
+        else
+            messages_[before].next = nobody;
+        used.last = before;
+        --state.posted;
+        state.received_s.pop_back();
+        let_go(last);
+    }
+
+    void on_receipt(StreamId stream, std::function<void()> act) override {
+        streams_[stream].on_receipt = std::move(act);
+    }
+    std::uint32_t untaken(StreamId stream) const override {
+        const StreamState& state = streams_[stream];
+        return state.received - std::min(state.received, state.taken);
+    }
+
+    void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps,
+              const Meeting& meeting) override {
+        StreamState& state = streams_[stream];
+        Connection& used = connections_[connection];
+        const bool present = used.first != nobody && !used.sends;
+        const Index number = match(used, connection, true);
+        Message& message = messages_[number];
+        message.bytes = static_cast<double>(bytes);
+        message.limit_Bps = limit_Bps;
+        message.meeting = meeting;
+        message.put_s = now_s_;
+        message.sender = stream;
+        message.sent = static_cast<std::uint32_t>(state.sent_s.size());
+        state.sent_s.push_back(std::numeric_limits<double>::infinity());
+        ++state.in_flight;
+        if (present || !meeting.awaits_receiver) meet(number);
+    }
+
+    double sent_s(StreamId stream, std::size_t index) const override { return streams_[stream].sent_s[index]; }
+    double received_s(StreamId stream, std::size_t index) const override {
+        return streams_[stream].received_s[streams_[stream].first + index];
+    }
+    std::span<const std::uint32_t> path(StreamId stream, std::size_t index) const override {
+        return streams_[stream].paths[index];
+    }
+
+private:
+    using Index = std::uint32_t;
+    static constexpr Index nobody = ~Index{0};
+
+    /// Most steps send and receive one message.
+    using Times = boost::container::small_vector<double, 2>;
+
+    enum class Wait : std::uint8_t { none, time, unpark, unpark_or_time, messages, window };
+
+    struct StreamState {
+        std::coroutine_handle<> caller;
+        Wait wait = Wait::none;
+        std::uint32_t in_flight = 0;  ///< messages that the step sends and that have not ended
+        std::uint32_t window = 0;
+        // Numbers of receives, counted by the stream: posted, ended, and taken by this step or an earlier one.
+        std::uint32_t posted = 0, received = 0, taken = 0;
+        std::uint32_t receives = 0;  ///< those that the step takes
+        std::size_t first = 0;       ///< in received_s, the first of these
+        Times sent_s;                ///< ends, by message that the step sends
+        Times received_s;            ///< ends, of the last receives, up to the one that was posted last
+        std::vector<std::vector<std::uint32_t>> paths;
+        std::function<void()> on_receipt;
+
+        bool has_ended() const { return in_flight == 0 && received >= taken; }
+    };
+
+    struct Message {
+        double bytes = 0, limit_Bps = 0;
+        ConnectionId connection = 0;
+        StreamId sender = 0, receiver = nobody;  ///< an eager message may end before it has a receiver
+        Meeting meeting;
+        double put_s = 0;            ///< time at which its sender was ready
+        double ended_s = -1;         ///< below 0: it has not
+        bool started = false;        ///< or will, after a handshake
+        std::uint32_t sent = 0;      ///< its index in the sender's step
+        std::uint32_t received = 0;  ///< its number among the receiver's
+        Flows::Bundle bundle = 0;
+        Index next = nobody;  ///< in the connection's queue
+    };
+
+    struct Route {
+        std::vector<std::uint32_t> links;                                             ///< if there are bundles
+        boost::container::small_vector<std::pair<double, Flows::Bundle>, 1> bundles;  ///< by bound
+    };
+
+    struct Connection {
+        Pair pair;
+        std::uint32_t users = 0;  ///< sides that have it and messages in it
+        Index route = 0;
+        ConnectionId next = nobody;  ///< with the same route, of another channel
+        double limit_Bps = -1;       ///< of the last message that started; below 0: none has
+        Flows::Bundle bundle = 0;    ///< its flow's
+        /// Messages of which one side is present, in order.
+        Index first = nobody, last = nobody;
+        bool sends = false;  ///< the side that is present is the sender's
+    };
+
+    bool begin_sleep(StreamId stream, double seconds, std::coroutine_handle<> caller) override {
+        if (seconds <= 0) return false;
+        suspend(stream, Wait::time, caller);
+        sleeps_.set(stream, now_s_ + seconds);
+        return true;
+    }
+
+    bool begin_park(StreamId stream, std::coroutine_handle<> caller) override {
+        suspend(stream, Wait::unpark, caller);
+        return true;
+    }
+
+    bool begin_park(StreamId stream, double seconds, std::coroutine_handle<> caller) override {
+        suspend(stream, Wait::unpark_or_time, caller);
+        sleeps_.set(stream, now_s_ + seconds);
+        return true;
+    }
+
+    bool begin_yield(StreamId stream, std::coroutine_handle<> caller) override {
+        suspend(stream, Wait::none, caller);
+        awake_.push_back(stream);
+        return true;
+    }
+
+    bool begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<> caller) override {
+        StreamState& state = streams_[stream];
+        if (window == 0 ? state.has_ended() : state.in_flight < window) return false;
+        state.window = window;
+        suspend(stream, window == 0 ? Wait::messages : Wait::window, caller);
+        return true;
+    }
+
+    void suspend(StreamId stream, Wait wait, std::coroutine_handle<> caller) {
+        streams_[stream].caller = caller;
+        streams_[stream].wait = wait;
+    }
+
+    void wake(StreamId stream) {
+        streams_[stream].wait = Wait::none;
+        awake_.push_back(stream);
+    }
+
+    /// Returns the message whose other side is present, or a new one that waits for it.
+    Index match(Connection& connection, ConnectionId number, bool sends) {
+        if (connection.first != nobody && connection.sends != sends) {
+            const Index found = connection.first;
+            connection.first = messages_[found].next;
+            return found;
+        }
+        const Index added = unused(messages_, free_messages_);
+        Message& message = messages_[added];
+        message = {};
+        message.connection = number;
+        ++connection.users;
+        if (connection.first == nobody)
+            connection.first = added;
+        else
+            messages_[connection.last].next = added;
+        connection.last = added;
+        connection.sends = sends;
+        return added;
+    }
+
+    /// Starts a message both of whose sides are present, now or after its handshake.
+    void meet(Index number) {
+        Message& message = messages_[number];
+        message.started = true;
+        const double start_s = message.meeting.start_s(message.put_s, now_s_);
+        if (start_s > now_s_ + precision_s)
+            starts_.set(number, start_s);
+        else
+            start(number);
+    }
+
+    void start(Index number) {
+        Message& message = messages_[number];
+        if (wires_.adapts()) {
+            const Pair& pair = connections_[message.connection].pair;
+            std::vector<std::uint32_t> path = wires_.route_numbers(pair.from, pair.to, pair.channel, in_flight_);
+            for (const std::uint32_t link : path) ++in_flight_[link];
+            if (message.bytes > 0) message.bundle = add_bundle(path, message.limit_Bps);
+            StreamState& sender = streams_[message.sender];
+            sender.paths.resize(std::max<std::size_t>(sender.paths.size(), message.sent + 1));
+            sender.paths[message.sent] = std::move(path);
+        } else if (message.bytes > 0) {
+            message.bundle = bundle(connections_[message.connection], message.limit_Bps);
+        }
+        if (message.bytes > 0)
+            flows_.start(message.bundle, message.bytes, number, now_s_);
+        else
+            weightless_.push_back(number);
+    }
+
+    void end(Index number) {
+        Message& message = messages_[number];
+        if (message.ended_s < 0) {
+            message.ended_s = now_s_;
+            if (wires_.adapts()) {
+                for (const std::uint32_t link : streams_[message.sender].paths[message.sent]) --in_flight_[link];
+                if (message.bytes > 0) flows_.remove_bundle(message.bundle);
+            }
+            StreamState& sender = streams_[message.sender];
+            sender.sent_s[message.sent] = now_s_;
+            --sender.in_flight;
+            wake_if_ended(message.sender);
+        }
+        if (message.receiver == nobody) return;  // an eager message, for which its receiver is not ready
+        StreamState& receiver = streams_[message.receiver];
+        receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] = message.ended_s;
+        if (++receiver.received == receiver.posted && receiver.on_receipt) up_to_date_.push_back(message.receiver);
+        wake_if_ended(message.receiver);
+        let_go(number);
+    }
+
+    void let_go(Index number) {
+        free_messages_.push_back(number);
+        release(messages_[number].connection);
+    }
+
+    void wake_if_ended(StreamId stream) {
+        const StreamState& state = streams_[stream];
+        if ((state.wait == Wait::messages && state.has_ended()) ||
+            (state.wait == Wait::window && state.in_flight < state.window))
+            wake(stream);
+    }
+
+    Pair route_key(const Pair& pair) const {
+        return {wires_.routes_by_channel() ? pair.channel : 0, pair.from, pair.to};
+    }
+
+    Flows::Bundle bundle(Connection& connection, double limit_Bps) {
+        if (connection.limit_Bps == limit_Bps) return connection.bundle;
+        Route& route = routes_[connection.route];
+        if (route.bundles.empty()) {
+            const Pair& pair = connection.pair;
+            route.links = wires_.route_numbers(pair.from, pair.to, pair.channel);
+        }
+        auto found = std::find_if(route.bundles.begin(), route.bundles.end(),
+                                  [&](const auto& known) { return known.first == limit_Bps; });
+        if (found == route.bundles.end())
+            found = route.bundles.insert(found, {limit_Bps, add_bundle(route.links, limit_Bps)});
+        connection.limit_Bps = limit_Bps;
+        connection.bundle = found->second;
+        return connection.bundle;
+    }
+
+    Flows::Bundle add_bundle(std::span<const std::uint32_t> links, double limit_Bps) {
+        links_.clear();
+        for (const std::uint32_t link : links) {
+            if (wires_.shared(link) && wires_.bandwidth_Bps(link) < unlimited_Bps)
+                links_.push_back(link);
+            else
+                limit_Bps = std::min(limit_Bps, wires_.bandwidth_Bps(link));
+        }
+        return flows_.add_bundle(links_, limit_Bps);
+    }
+
+    /// Lets go of a connection that nobody uses.
+    void drop(ConnectionId number) {
+        const Connection& connection = connections_[number];
+        const auto first = first_of_route_.find(route_key(connection.pair));
+        ConnectionId* before = &first->second;
+        while (*before != number) before = &connections_[*before].next;
+        *before = connection.next;
+        free_connections_.push_back(number);
+        if (first->second != nobody) return;
+        first_of_route_.erase(first);
+        Route& route = routes_[connection.route];
+        for (const auto& [bound_Bps, bundle] : route.bundles) flows_.remove_bundle(bundle);
+        route.bundles.clear();
+        free_routes_.push_back(connection.route);
+    }
+
+    double next_s(double now_s) override {
+        return awake_.empty() ? std::min({flows_.next_end_s(now_s), sleeps_.next_s(), starts_.next_s()}) : now_s;
+    }
+
+    /// Runs everything that happens at this instant.
+    void happen(double now_s) override {
+        now_s_ = now_s;
+        flows_.end(now_s, precision_s, ended_);
+        for (const Index message : ended_) end(message);
+        ended_.clear();
+        while (sleeps_.next_s() <= now_s + precision_s) wake(sleeps_.pop());
+        while (starts_.next_s() <= now_s + precision_s) start(starts_.pop());
+        while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty() || !last_acts_.empty()) {
+            while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty()) {
+                for (const StreamId stream : up_to_date_) streams_[stream].on_receipt();  // adds none
+                up_to_date_.clear();
+                std::swap(awake_, waking_);
+                std::sort(waking_.begin(), waking_.end());  // in the order of memory
+                for (const StreamId stream : waking_) resume(stream);
+                waking_.clear();
+                std::swap(weightless_, ended_);
+                for (const Index message : ended_) end(message);
+                ended_.clear();
+            }
+            const std::vector<std::function<void()>> acts = std::exchange(last_acts_, {});
+            for (const std::function<void()>& act : acts) act();
+        }
+    }
+
+    bool over() const override { return running_ == 0; }
+
+    void resume(StreamId stream) {
+        const std::coroutine_handle<> caller = std::exchange(streams_[stream].caller, nullptr);
+        if (caller)
+            caller.resume();
+        else
+            programs_[stream].resume();  // its beginning
+        if (!programs_[stream].done()) return;
+        --running_;
+        programs_[stream].result();  // throws what it has thrown
+    }
+
+    Wires& wires_;
+    Flows flows_;
+    Agenda sleeps_;  // by stream
+    Agenda starts_;  // by message, of those that wait for a handshake
+    double now_s_ = 0;
+    std::vector<StreamState> streams_;
+    std::span<const Coroutine<>> programs_;  // by stream
+    std::size_t running_ = 0;                // programs that have not ended
+    std::vector<StreamId> awake_, waking_;
+    std::vector<Index> weightless_;     // messages without bytes that have started, or whose receivers came after them
+    std::vector<StreamId> up_to_date_;  // streams that have received everything that they expect
+    std::vector<std::function<void()>> last_acts_;
+    std::vector<Message> messages_;
+    std::vector<Index> free_messages_;
+    std::vector<Connection> connections_;
+    std::vector<ConnectionId> free_connections_;
+    std::vector<Route> routes_;
+    std::vector<Index> free_routes_;
+    std::unordered_map<Pair, ConnectionId, Pair::Hash> first_of_route_;
+    std::vector<std::uint32_t> in_flight_;  // messages by link, if they choose their path
+    std::vector<Index> ended_;
+    std::vector<std::uint32_t> links_;  // scratch
+};
+
 }  // namespace
 
-EventSimulator::EventSimulator(Wires& wires, std::size_t streams)
-    : wires_(wires), flows_(bandwidths(wires)), streams_(streams) {
-    if (wires.adapts()) in_flight_.resize(wires.links(), 0);
-}
-
-void EventSimulator::run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) {
-    programs_ = programs;
-    running_ = programs.size();
-    for (StreamId stream = 0; stream < programs.size(); ++stream) awake_.push_back(stream);
-    if (programs.empty()) return;
-    engine().run(*this, stuck);
-}
-
-double EventSimulator::next_s(double now_s) {
-    return awake_.empty() ? std::min({flows_.next_end_s(now_s), sleeps_.next_s(), starts_.next_s()}) : now_s;
-}
-
-void EventSimulator::resume(StreamId stream) {
-    const std::coroutine_handle<> caller = std::exchange(streams_[stream].caller, nullptr);
-    if (caller)
-        caller.resume();
-    else
-        programs_[stream].resume();  // its beginning
-    if (!programs_[stream].done()) return;
-    --running_;
-    programs_[stream].result();  // throws what it has thrown
-}
-
-void EventSimulator::happen(double now_s) {
-    now_s_ = now_s;
-    flows_.end(now_s, precision_s, ended_);
-    for (const Index message : ended_) end(message);
-    ended_.clear();
-    while (sleeps_.next_s() <= now_s + precision_s) wake(sleeps_.pop());
-    while (starts_.next_s() <= now_s + precision_s) start(starts_.pop());
-    while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty() || !last_acts_.empty()) {
-        while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty()) {
-            for (const StreamId stream : up_to_date_) streams_[stream].on_receipt();  // adds none
-            up_to_date_.clear();
-            std::swap(awake_, waking_);
-            std::sort(waking_.begin(), waking_.end());  // in the order of memory
-            for (const StreamId stream : waking_) resume(stream);
-            waking_.clear();
-            std::swap(weightless_, ended_);
-            for (const Index message : ended_) end(message);
-            ended_.clear();
-        }
-        const std::vector<std::function<void()>> acts = std::exchange(last_acts_, {});
-        for (const std::function<void()>& act : acts) act();
-    }
-}
-
-void EventSimulator::suspend(StreamId stream, Wait wait, std::coroutine_handle<> caller) {
-    streams_[stream].caller = caller;
-    streams_[stream].wait = wait;
-}
-
-void EventSimulator::wake(StreamId stream) {
-    streams_[stream].wait = Wait::none;
-    awake_.push_back(stream);
-}
-
-bool EventSimulator::begin_sleep(StreamId stream, double seconds, std::coroutine_handle<> caller) {
-    if (seconds <= 0) return false;
-    suspend(stream, Wait::time, caller);
-    sleeps_.set(stream, now_s_ + seconds);
-    return true;
-}
-
-bool EventSimulator::begin_park(StreamId stream, std::coroutine_handle<> caller) {
-    suspend(stream, Wait::unpark, caller);
-    return true;
-}
-
-bool EventSimulator::begin_park(StreamId stream, double seconds, std::coroutine_handle<> caller) {
-    suspend(stream, Wait::unpark_or_time, caller);
-    sleeps_.set(stream, now_s_ + seconds);
-    return true;
-}
-
-bool EventSimulator::begin_yield(StreamId stream, std::coroutine_handle<> caller) {
-    suspend(stream, Wait::none, caller);
-    awake_.push_back(stream);
-    return true;
-}
-
-void EventSimulator::unpark(StreamId stream) {
-    const Wait wait = streams_[stream].wait;
-    if (wait != Wait::unpark && wait != Wait::unpark_or_time) return;
-    if (wait == Wait::unpark_or_time) sleeps_.cancel(stream);
-    wake(stream);
-}
-
-bool EventSimulator::begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<> caller) {
-    StreamState& state = streams_[stream];
-    if (window == 0 ? state.has_ended() : state.in_flight < window) return false;
-    state.window = window;
-    suspend(stream, window == 0 ? Wait::messages : Wait::window, caller);
-    return true;
-}
-
-void EventSimulator::begin_step(StreamId stream, std::uint32_t receives) {
-    constexpr std::size_t many = 64;
-    StreamState& state = streams_[stream];
-    state.sent_s.clear();
-    state.paths.clear();
-    state.first += state.receives;
-    state.receives = receives;
-    state.taken += receives;
-    if (state.first < many && state.first < state.received_s.size()) return;
-    state.received_s.erase(state.received_s.begin(),
-                           state.received_s.begin() + static_cast<std::ptrdiff_t>(state.first));
-    state.first = 0;
-}
-
-std::uint32_t EventSimulator::untaken(StreamId stream) const {
-    const StreamState& state = streams_[stream];
-    return state.received - std::min(state.received, state.taken);
-}
-
-EventSimulator::Index EventSimulator::match(Connection& connection, ConnectionId number, bool sends) {
-    if (connection.first != nobody && connection.sends != sends) {
-        const Index found = connection.first;
-        connection.first = messages_[found].next;
-        return found;
-    }
-    const Index added = unused(messages_, free_messages_);
-    Message& message = messages_[added];
-    message = {};
-    message.connection = number;
-    ++connection.users;
-    if (connection.first == nobody)
-        connection.first = added;
-    else
-        messages_[connection.last].next = added;
-    connection.last = added;
-    connection.sends = sends;
-    return added;
-}
-
-void EventSimulator::receive(StreamId stream, ConnectionId connection) {
-    StreamState& state = streams_[stream];
-    Connection& used = connections_[connection];
-    const bool present = used.first != nobody && used.sends;
-    const Index number = match(used, connection, false);
-    messages_[number].receiver = stream;
-    messages_[number].received = state.posted++;
-    state.received_s.push_back(std::numeric_limits<double>::infinity());
-    if (!present) return;
-    const Message& message = messages_[number];
-    if (!message.started)
-        meet(number);
-    else if (message.ended_s >= 0)
-        weightless_.push_back(number);  // its bytes are there
-}
-
-void EventSimulator::withdraw(StreamId stream, ConnectionId connection) {
-    StreamState& state = streams_[stream];
-    Connection& used = connections_[connection];
-    Index before = nobody, last = used.first;
-    while (last != nobody && last != used.last) last = messages_[before = last].next;
-    if (last == nobody || used.sends || messages_[last].receiver != stream ||
-        messages_[last].received + 1 != state.posted)
-        throw std::logic_error("a receive is withdrawn whose message has started");
-    if (before == nobody)
-        used.first = nobody;
-    else
-        messages_[before].next = nobody;
-    used.last = before;
-    --state.posted;
-    state.received_s.pop_back();
-    let_go(last);
-}
-
-void EventSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps,
-                          const Meeting& meeting) {
-    StreamState& state = streams_[stream];
-    Connection& used = connections_[connection];
-    const bool present = used.first != nobody && !used.sends;
-    const Index number = match(used, connection, true);
-    Message& message = messages_[number];
-    message.bytes = static_cast<double>(bytes);
-    message.limit_Bps = limit_Bps;
-    message.meeting = meeting;
-    message.put_s = now_s_;
-    message.sender = stream;
-    message.sent = static_cast<std::uint32_t>(state.sent_s.size());
-    state.sent_s.push_back(std::numeric_limits<double>::infinity());
-    ++state.in_flight;
-    if (present || !meeting.awaits_receiver) meet(number);
-}
-
-Pair EventSimulator::route_key(const Pair& pair) const {
-    return {wires_.routes_by_channel() ? pair.channel : 0, pair.from, pair.to};
-}
-
-Flows::Bundle EventSimulator::add_bundle(std::span<const std::uint32_t> links, double limit_Bps) {
-    links_.clear();
-    for (const std::uint32_t link : links) {
-        if (wires_.shared(link) && wires_.bandwidth_Bps(link) < unlimited_Bps)
-            links_.push_back(link);
-        else
-            limit_Bps = std::min(limit_Bps, wires_.bandwidth_Bps(link));
-    }
-    return flows_.add_bundle(links_, limit_Bps);
-}
-
-Flows::Bundle EventSimulator::bundle(Connection& connection, double limit_Bps) {
-    if (connection.limit_Bps == limit_Bps) return connection.bundle;
-    Route& route = routes_[connection.route];
-    if (route.bundles.empty()) {
-        const Pair& pair = connection.pair;
-        route.links = wires_.route_numbers(pair.from, pair.to, pair.channel);
-    }
-    auto found = std::find_if(route.bundles.begin(), route.bundles.end(),
-                              [&](const auto& known) { return known.first == limit_Bps; });
-    if (found == route.bundles.end())
-        found = route.bundles.insert(found, {limit_Bps, add_bundle(route.links, limit_Bps)});
-    connection.limit_Bps = limit_Bps;
-    connection.bundle = found->second;
-    return connection.bundle;
-}
-
-void EventSimulator::meet(Index number) {
-    Message& message = messages_[number];
-    message.started = true;
-    const double start_s = message.meeting.start_s(message.put_s, now_s_);
-    if (start_s > now_s_ + precision_s)
-        starts_.set(number, start_s);
-    else
-        start(number);
-}
-
-void EventSimulator::start(Index number) {
-    Message& message = messages_[number];
-    if (wires_.adapts()) {
-        const Pair& pair = connections_[message.connection].pair;
-        std::vector<std::uint32_t> path = wires_.route_numbers(pair.from, pair.to, pair.channel, in_flight_);
-        for (const std::uint32_t link : path) ++in_flight_[link];
-        if (message.bytes > 0) message.bundle = add_bundle(path, message.limit_Bps);
-        StreamState& sender = streams_[message.sender];
-        sender.paths.resize(std::max<std::size_t>(sender.paths.size(), message.sent + 1));
-        sender.paths[message.sent] = std::move(path);
-    } else if (message.bytes > 0) {
-        message.bundle = bundle(connections_[message.connection], message.limit_Bps);
-    }
-    if (message.bytes > 0)
-        flows_.start(message.bundle, message.bytes, number, now_s_);
-    else
-        weightless_.push_back(number);
-}
-
-void EventSimulator::end(Index number) {
-    Message& message = messages_[number];
-    if (message.ended_s < 0) {
-        message.ended_s = now_s_;
-        if (wires_.adapts()) {
-            for (const std::uint32_t link : streams_[message.sender].paths[message.sent]) --in_flight_[link];
-            if (message.bytes > 0) flows_.remove_bundle(message.bundle);
-        }
-        StreamState& sender = streams_[message.sender];
-        sender.sent_s[message.sent] = now_s_;
-        --sender.in_flight;
-        wake_if_ended(message.sender);
-    }
-    if (message.receiver == nobody) return;  // an eager message, for which its receiver is not ready
-    StreamState& receiver = streams_[message.receiver];
-    receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] = message.ended_s;
-    if (++receiver.received == receiver.posted && receiver.on_receipt) up_to_date_.push_back(message.receiver);
-    wake_if_ended(message.receiver);
-    let_go(number);
-}
-
-void EventSimulator::let_go(Index number) {
-    free_messages_.push_back(number);
-    release(messages_[number].connection);
-}
-
-void EventSimulator::wake_if_ended(StreamId stream) {
-    const StreamState& state = streams_[stream];
-    if ((state.wait == Wait::messages && state.has_ended()) ||
-        (state.wait == Wait::window && state.in_flight < state.window))
-        wake(stream);
-}
-
-ConnectionId EventSimulator::connect(const Pair& pair, bool) {
-    ConnectionId& first = first_of_route_.try_emplace(route_key(pair), nobody).first->second;
-    for (ConnectionId known = first; known != nobody; known = connections_[known].next) {
-        if (connections_[known].pair.channel != pair.channel) continue;
-        ++connections_[known].users;
-        return known;
-    }
-    const Index route = first == nobody ? unused(routes_, free_routes_) : connections_[first].route;
-    const ConnectionId added = unused(connections_, free_connections_);
-    connections_[added] = {.pair = pair, .users = 1, .route = route, .next = first};
-    return first = added;
-}
-
-void EventSimulator::release(ConnectionId number) {
-    if (--connections_[number].users == 0) drop(number);
-}
-
-void EventSimulator::drop(ConnectionId number) {
-    const Connection& connection = connections_[number];
-    const auto first = first_of_route_.find(route_key(connection.pair));
-    ConnectionId* before = &first->second;
-    while (*before != number) before = &connections_[*before].next;
-    *before = connection.next;
-    free_connections_.push_back(number);
-    if (first->second != nobody) return;
-    first_of_route_.erase(first);
-    Route& route = routes_[connection.route];
-    for (const auto& [bound_Bps, bundle] : route.bundles) flows_.remove_bundle(bundle);
-    route.bundles.clear();
-    free_routes_.push_back(connection.route);
+Simulator* event_simulator(Wires& wires, std::size_t streams) {
+    return new EventSimulator(wires, streams);
 }
 
 }  // namespace syncline

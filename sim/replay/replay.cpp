@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sim/replay/engine.hpp"
-#include "sim/replay/event_simulator.hpp"
+#include "sim/replay/simulator.hpp"
 #include "sim/replay/stream_replay.hpp"
 #include "sim/replay/wires.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, const Lanes& lanes, Wires& wires,
                           const ReplayOptions& options) {
     if (latency_is_ours(cluster.network) && !cluster.native && options.oracle == ReplayOptions::Oracle::none)
-        return new EventSimulator(wires, lanes.count());
+        return event_simulator(wires, lanes.count());
     std::vector<ProcessId> processes;
     for (const StreamId stream : lanes.streams()) processes.push_back(graph.streams()[stream].process);
     return engine().actors(wires, processes);

@@ -13,12 +13,6 @@ bool same(double a_s, double b_s, double at_s) {
     return std::abs(a_s - b_s) <= std::max(1e-9 * std::max(a_s, b_s), 1e-15 * at_s);
 }
 
-/// Returns true if the end of an exchange decides nothing, such as the next exchange or the tick of a release.
-bool decides_nothing(const TaskGraph& graph) {
-    return graph.queues().empty() &&
-           std::ranges::none_of(graph.tasks(), [](const Task& task) { return task.tick_s > 0; });
-}
-
 }  // namespace
 
 class RingFolding::Ring {
@@ -79,7 +73,7 @@ RingFolding::RingFolding(const TaskGraph& graph, const Lanes& lanes, const Wires
       wires_(wires),
       symmetry_(symmetry),
       simulator_(simulator),
-      may_pad_(decides_nothing(graph)) {}
+      may_pad_(free_of_clocks(graph)) {}
 
 RingFolding::~RingFolding() = default;
 

@@ -116,8 +116,7 @@ private:
 
     bool only_delays() const {
         const Transport& transport = wires_.transport();
-        return graph_.queues().empty() && transport.staging.unit == Staging::Unit::none && transport.window == 0 &&
-               std::ranges::none_of(graph_.tasks(), [](const Task& task) { return task.tick_s > 0; }) &&
+        return free_of_clocks(graph_) && transport.staging.unit == Staging::Unit::none && transport.window == 0 &&
                std::ranges::none_of(graph_.processes(),
                                     [](const Process& process) { return process.speed_beside_exchange.slows(); });
     }

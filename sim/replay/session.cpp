@@ -133,7 +133,7 @@ Coroutine<> Session::copy(LaneId lane, bool outwards, double seconds) {
     co_await simulator.sleep(lane, copied_s_[lane] - simulator.now_s());
 }
 
-void Session::count(ProcessId process, ExchangeId exchange, bool begins) {
+void Session::count_exchange(ProcessId process, ExchangeId exchange, bool begins) {
     const ExchangeClass kind = graph.exchange(exchange).kind;
     if (kind == ExchangeClass::host) return;
     const SpeedBesideExchange& slowed = graph.processes()[process].speed_beside_exchange;
@@ -144,14 +144,6 @@ void Session::count(ProcessId process, ExchangeId exchange, bool begins) {
     if (slowed.beside(computation.exchanges) == before) return;
     computation.changed = true;
     if (computation.under_way != Computation::none) simulator.unpark(computation.under_way);
-}
-
-void Session::exchange_begins(ProcessId process, ExchangeId exchange) {
-    count(process, exchange, true);
-}
-
-void Session::exchange_ends(ProcessId process, ExchangeId exchange) {
-    count(process, exchange, false);
 }
 
 void Session::sent(std::uint32_t iteration, std::uint64_t messages) {

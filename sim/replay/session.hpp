@@ -50,9 +50,8 @@ public:
     /// copies that others of the process's lanes have begun. There is one at a time in each direction; of lanes that
     /// are ready at the same instant, the one with the lowest number is first.
     Coroutine<> copy(LaneId lane, bool outwards, double seconds);
-    /// Record that an exchange of `process` begins or ends.
-    void exchange_begins(ProcessId process, ExchangeId exchange);
-    void exchange_ends(ProcessId process, ExchangeId exchange);
+    /// Counts an exchange of `process` that begins or ends. Lets its computation set its pace again if that changes.
+    void count_exchange(ProcessId process, ExchangeId exchange, bool begins);
     void sent(std::uint32_t iteration, std::uint64_t messages);
     /// Counts folded messages as sent.
     void folded(std::uint32_t iteration, std::uint64_t messages);
@@ -117,8 +116,6 @@ private:
     void unfold();
     /// Returns the number of processes that a simulated one stands for.
     std::uint32_t images() const { return symmetry_ == nullptr ? 1 : symmetry_->images(); }
-    /// Counts an exchange of `process` that begins or ends. Lets its computation set its pace again if that changes.
-    void count(ProcessId process, ExchangeId exchange, bool begins);
 
     const Symmetry* symmetry_;
     const ReplayOptions& options_;

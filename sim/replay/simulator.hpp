@@ -13,15 +13,17 @@
 
 /// Simulated time, in which the programs of streams run and messages travel.
 ///
-/// There are two: EventSimulator shares links by our own solver (sim/network) and resumes the streams from SimGrid's
-/// clock; ActorSimulator leaves messages to SimGrid, and gives each stream an actor. Programs are coroutines, so that
-/// the same code runs on both: where an operation blocks the actor, it is over when it returns.
+/// There are two: event_simulator() shares links by our own solver (sim/network) and resumes the streams from SimGrid's
+/// clock; SimGridEngine::actors() leaves messages to SimGrid, and gives each stream an actor. Programs are coroutines,
+/// so that the same code runs on both: where an operation blocks the actor, it is over when it returns.
 ///
 /// A message starts when both its sides are present, unless it meets otherwise (Meeting), and ends when its last byte
-/// has left its links. Latency and all
-/// other costs are time in which streams sleep. A stream sends and receives in steps: it begins one, posts messages,
-/// waits, and then reads their ends. Receives may be posted before the step that takes them begins.
+/// has left its links. Latency and all other costs are time in which streams sleep. A stream sends and receives in
+/// steps: it begins one, posts messages, waits, and then reads their ends. Receives may be posted before the step that
+/// takes them begins.
 namespace syncline {
+
+class Wires;
 
 /// One direction between two processes, of one channel. Messages of a pair are matched in order: the n-th one sent is
 /// the n-th one received.
@@ -118,5 +120,8 @@ private:
     /// `window`: 0 to wait for all messages.
     virtual bool begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<> caller) = 0;
 };
+
+/// Returns the exact network model, never to be freed. `wires` must be those of a modelled fabric.
+Simulator* event_simulator(Wires& wires, std::size_t streams);
 
 }  // namespace syncline

@@ -35,9 +35,9 @@ Coroutine<> StreamReplay::run() {
             if (task.exchange != Task::no_exchange) {
                 // A stream that waits for another stage does not slow the computation.
                 const bool busy = graph.streams()[stream_].kind != StreamKind::receive;
-                if (busy) session_.exchange_begins(process_, task.exchange);
+                if (busy) session_.count_exchange(process_, task.exchange, true);
                 co_await run_exchange(id, iteration);
-                if (busy) session_.exchange_ends(process_, task.exchange);
+                if (busy) session_.count_exchange(process_, task.exchange, false);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
                 co_await session_.compute(stream_, iteration, task.seconds);
             } else if (task.tick_s > 0) {

@@ -37,4 +37,8 @@ private:
     std::vector<simgrid::s4u::Host*> hosts_;  // by process, or by process and channel
 };
 
+/// Returns SimGrid's network models for the programs of lanes (actor_simulator.cpp), never to be freed. `processes`: by
+/// lane.
+Simulator* actor_simulator(Hosts& hosts, std::vector<ProcessId> processes);
+
 }  // namespace syncline

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "sim/replay/engine.hpp"
-#include "sim/simgrid/actor_simulator.hpp"
 #include "sim/simgrid/hosts.hpp"
 #include "sim/simgrid/native_links.hpp"
 #include "sim/simgrid/root_zone.hpp"
@@ -63,7 +62,7 @@ public:
     }
     Hosts inspect(const NativePlatform& platform) override { return inspect_platform(platform); }
     Simulator* actors(Wires& wires, std::vector<ProcessId> processes) override {
-        return new ActorSimulator(*new syncline::Hosts(wires), std::move(processes));
+        return actor_simulator(*new syncline::Hosts(wires), std::move(processes));
     }
     void run(Clockwork& clockwork, const std::function<void()>& stuck) override {
         // SimGrid ends when no actor is left, and finds a deadlock if those that are left wait for nothing that will

@@ -150,6 +150,11 @@ void TaskGraph::check_acyclic() const {
     }
 }
 
+bool free_of_clocks(const TaskGraph& graph) {
+    return graph.queues().empty() &&
+           std::ranges::none_of(graph.tasks(), [](const Task& task) { return task.tick_s > 0; });
+}
+
 std::uint64_t count_messages(const TaskGraph& graph, std::uint32_t iterations) {
     std::uint64_t messages = 0;
     for (const Task& task : graph.tasks()) {

@@ -207,6 +207,9 @@ private:
     std::vector<Dependency> dependencies_;
 };
 
+/// Returns true if nothing depends on when an exchange ends but what waits for it: no queue, and no tick.
+bool free_of_clocks(const TaskGraph& graph);
+
 /// Counts the messages of `iterations` iterations from the collectives' programs.
 std::uint64_t count_messages(const TaskGraph& graph, std::uint32_t iterations = 1);
 

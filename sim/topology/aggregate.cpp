@@ -120,15 +120,14 @@ bool is_large(const Topology& topology) {
 }
 
 Aggregate aggregated(const TopologySpec& spec, const Topology& topology, const CableColours& kinds) {
-    const Partitioner partitioner(topology, kinds);
-    const GraphPartition partition = partitioner.partition(most_blocks);
+    const CableEnds ends = cable_ends(topology);
+    const GraphPartition partition = partitioned(topology, kinds, ends, most_blocks);
     Aggregate result{spec_of_blocks(spec, topology, partition), {}, blocks_of(topology, partition), {}};
 
     const bool directed = topology.directed();
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::size_t>, Bundle> bundles;
     for (std::uint32_t cable = 0; cable < topology.cables; ++cable) {
-        std::uint32_t from = partition.block_of[partitioner.ends()[cable].first],
-                      to = partition.block_of[partitioner.ends()[cable].second];
+        std::uint32_t from = partition.block_of[ends[cable].first], to = partition.block_of[ends[cable].second];
         if (from == to) {
             ++result.blocks[from].cables;
             continue;

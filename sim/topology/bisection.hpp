@@ -26,7 +26,4 @@ Bisection bisect(const TopologySpec& spec, const Topology& topology, const Netwo
 /// Returns the common weight of all links, if every link connects two hosts and all weigh the same.
 std::optional<double> common_weight(const Network& network);
 
-/// Returns the exact bisection of a tree of full-duplex links, in time quadratic in the number of hosts.
-double bisect_tree(const Network& network);
-
 }  // namespace syncline

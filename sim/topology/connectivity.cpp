@@ -1,6 +1,8 @@
-#include "sim/topology/connectivity.hpp"
+#include "sim/topology/measures.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace syncline {
@@ -97,43 +99,33 @@ private:
 };
 
 /// Returns true if hosts stand on both sides of some cable that is the only one between them. Links have no direction.
+/// Every other link closes a cycle with links of a spanning tree, none of which is a bridge: these are joined.
 bool has_bridge(const Network& network) {
-    // Depth-first without recursion, which would be as deep as the graph.
-    struct Visit {
-        std::uint32_t vertex, parent;
-        std::size_t next = 0;  ///< link
+    const RootedTree tree(network);
+    std::vector<std::uint32_t> place(network.vertices()), top(network.vertices()), hosts(network.vertices(), 0);
+    for (std::uint32_t i = 0; i < tree.order.size(); ++i) place[tree.order[i]] = i;
+    std::iota(top.begin(), top.end(), 0U);
+    const auto top_of = [&](std::uint32_t vertex) {
+        while (top[vertex] != vertex) vertex = top[vertex] = top[top[vertex]];
+        return vertex;
     };
-    constexpr std::uint32_t unseen = 0;
-    std::vector<std::uint32_t> number(network.vertices(), unseen), lowest(network.vertices(), 0),
-        hosts(network.vertices(), 0);
-    std::uint32_t count = 0;
-    std::vector<Visit> open;
-    const auto enter = [&](std::uint32_t vertex, std::uint32_t parent) {
-        lowest[vertex] = number[vertex] = ++count;
-        hosts[vertex] = vertex < network.hosts() ? 1 : 0;
-        open.push_back({vertex, parent});
-    };
-    enter(0, 0);
-    while (true) {
-        Visit& visit = open.back();
-        const std::uint32_t vertex = visit.vertex, parent = visit.parent;
-        if (visit.next < network.links(vertex).size()) {
-            const std::uint32_t to = network.links(vertex)[visit.next++].to;
-            if (number[to] == unseen)
-                enter(to, vertex);
-            else if (to != parent)
-                lowest[vertex] = std::min(lowest[vertex], number[to]);
-            continue;
+    const auto join = [&](std::uint32_t a, std::uint32_t b) {
+        while ((a = top_of(a)) != (b = top_of(b))) {
+            if (place[a] < place[b]) std::swap(a, b);
+            top[a] = tree.parents[a];
         }
-        open.pop_back();
-        if (open.empty()) return false;
-        lowest[parent] = std::min(lowest[parent], lowest[vertex]);
-        hosts[parent] += hosts[vertex];
-        const auto links = network.links(vertex);
-        const auto up = std::find_if(links.begin(), links.end(), [&](const Link& link) { return link.to == parent; });
-        if (lowest[vertex] > number[parent] && up->out == 1 && hosts[vertex] > 0 && hosts[vertex] < network.hosts())
-            return true;
+    };
+    for (const std::uint32_t vertex : tree.order)
+        for (const Link& link : network.links(vertex))
+            if (link.out > 1 || (tree.parents[vertex] != link.to && tree.parents[link.to] != vertex))
+                join(vertex, link.to);
+    for (std::size_t i = tree.order.size() - 1; i > 0; --i) {
+        const std::uint32_t vertex = tree.order[i];
+        if (vertex < network.hosts()) ++hosts[vertex];
+        if (top[vertex] == vertex && hosts[vertex] > 0 && hosts[vertex] < network.hosts()) return true;
+        hosts[tree.parents[vertex]] += hosts[vertex];
     }
+    return false;
 }
 
 /// Returns true if there are hosts only, at most one cable between two of them, and no one-way cable.

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "sim/topology/cut.hpp"
-#include "sim/topology/spectrum.hpp"
+#include "sim/topology/measures.hpp"
 
 namespace syncline {
 

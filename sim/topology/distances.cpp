@@ -1,10 +1,8 @@
-#include "sim/topology/distances.hpp"
+#include "sim/topology/measures.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <vector>
-
-#include "sim/topology/rooted_tree.hpp"
 
 namespace syncline {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/topology/shape.hpp"
 
@@ -15,6 +16,10 @@ bool is_graph_file(const std::string& file_name);
 /// unit ("25 Gbps", "1 us"). Undirected graphs and pairs of opposite edges are full-duplex cables. Throws
 /// TopologyError: not that format, self loops, duplicate edges, bad quantities, too many edges.
 TopologySpec parse_graph(const std::string& file_name, const std::string& text);
+
+/// Returns why `name` cannot be the name of a vertex, nullptr if it can: all formats must be able to hold it, and
+/// tables to show it.
+const char* problem_of_name(std::string_view name);
 
 std::string to_dot(const Topology& topology);
 std::string to_graphml(const Topology& topology);

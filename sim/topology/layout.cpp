@@ -39,8 +39,8 @@ GraphLayout circle(const Topology& topology, bool in_middle) {
     return layout;
 }
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> cable_ends(const Topology& topology) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ends(topology.cables);
+CableEnds cable_ends(const Topology& topology) {
+    CableEnds ends(topology.cables);
     std::vector<bool> seen(topology.cables, false);
     for (std::uint32_t from = 0; from < topology.vertices(); ++from)
         for (auto [edge, end] = boost::out_edges(from, topology.graph); edge != end; ++edge) {

@@ -50,7 +50,8 @@ GraphLayout layers(const Topology& topology);
 /// force-directed placement", 1991). Falls back to a circle if there are very many vertices.
 GraphLayout springs(const Topology& topology);
 
-/// Returns the ends of each cable, in the direction of a one-way cable.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> cable_ends(const Topology& topology);
+/// The ends of each cable, in the direction of a one-way cable.
+using CableEnds = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+CableEnds cable_ends(const Topology& topology);
 
 }  // namespace syncline

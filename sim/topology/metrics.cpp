@@ -4,10 +4,9 @@
 #include <stdexcept>
 
 #include "sim/topology/bisection.hpp"
-#include "sim/topology/connectivity.hpp"
-#include "sim/topology/distances.hpp"
+#include "sim/topology/layout.hpp"
+#include "sim/topology/measures.hpp"
 #include "sim/topology/network.hpp"
-#include "sim/topology/spectrum.hpp"
 
 namespace syncline {
 
@@ -20,13 +19,9 @@ void count(const Topology& topology, Metrics& metrics) {
     metrics.ports = 2 * std::uint64_t{topology.cables};
 
     std::vector<std::uint32_t> ends(topology.vertices(), 0);
-    std::vector<bool> counted(topology.cables, false);
-    for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge) {
-        const std::uint32_t cable = topology.graph[*edge].cable;
-        if (counted[cable]) continue;
-        counted[cable] = true;
-        ++ends[boost::source(*edge, topology.graph)];
-        ++ends[boost::target(*edge, topology.graph)];
+    for (const auto& [from, to] : cable_ends(topology)) {
+        ++ends[from];
+        ++ends[to];
     }
     for (std::uint32_t vertex = topology.hosts; vertex < topology.vertices(); ++vertex)
         metrics.switch_ports = std::max(metrics.switch_ports, ends[vertex]);

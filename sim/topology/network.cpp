@@ -32,6 +32,23 @@ Network::Network(const Topology& topology, Weight weight)
     }
 }
 
+bool is_tree(const Network& network) {
+    std::size_t ends = 0;
+    for (std::uint32_t vertex = 0; vertex < network.vertices(); ++vertex) ends += network.links(vertex).size();
+    return ends == 2 * (std::size_t{network.vertices()} - 1) && !network.one_way();
+}
+
+RootedTree::RootedTree(const Network& network) : parents(network.vertices(), network.vertices()), order{0} {
+    parents[0] = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        for (const Link& link : network.links(order[i])) {
+            if (parents[link.to] < network.vertices()) continue;
+            parents[link.to] = order[i];
+            order.push_back(link.to);
+        }
+    }
+}
+
 std::vector<std::uint32_t> cyclic_factors(const TopologySpec& spec, const Topology& topology) {
     const auto factors = shapes::family_of(spec.shape).factors;
     return factors == nullptr ? std::vector<std::uint32_t>{} : factors(spec, topology);

@@ -36,6 +36,17 @@ private:
     std::vector<Link> links_;
 };
 
+/// Returns true if there is exactly one path between any two vertices, in both directions. Links may be several cables.
+bool is_tree(const Network& network);
+
+/// The tree of shortest paths from vertex 0, in any network, whatever the directions of its links.
+struct RootedTree {
+    explicit RootedTree(const Network& network);
+
+    std::vector<std::uint32_t> parents;  ///< by vertex; that of vertex 0 is itself
+    std::vector<std::uint32_t> order;    ///< vertices, parents before their children
+};
+
 /// Returns the orders k₁, k₂, … of cyclic groups such that the shape is a Cayley graph of Z_k₁ × Z_k₂ × …: every host
 /// sees what host i sees, shifted by its own number (a number with mixed radix, in which the first factor's digit
 /// counts fastest). Empty if the shape is no such graph.

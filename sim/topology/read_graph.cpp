@@ -9,7 +9,6 @@
 #include "sim/base/utf8.hpp"
 #include "sim/topology/formats.hpp"
 #include "sim/topology/graph_file.hpp"
-#include "sim/topology/vertex_name.hpp"
 
 namespace syncline {
 
@@ -124,6 +123,20 @@ std::vector<UserEdge> cables_of(const FileGraph& graph) {
 }
 
 }  // namespace
+
+const char* problem_of_name(std::string_view name) {
+    constexpr std::size_t longest = 1000;
+    if (name.empty()) return "is empty";
+    if (name.size() > longest) return "is longer than 1000 bytes";
+    if (name.front() == ' ' || name.back() == ' ') return "begins or ends with a space";
+    while (!name.empty()) {
+        const auto character = take_character(name);
+        if (!character) return "is not UTF-8";
+        if (is_control(*character)) return "contains a control character";
+        if (is_noncharacter(*character)) return "contains a character that XML cannot hold";
+    }
+    return nullptr;
+}
 
 bool is_graph_file(const std::string& file_name) {
     return is_graphml(file_name) || is_dot(file_name);

@@ -5,20 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/split_mix.hpp"
+
 namespace syncline {
 
 namespace {
 
 /// Limit on the vertices held by all searches together: 400 MB. Beyond it the oldest searches are dropped and repeated.
 constexpr std::size_t most_kept = std::size_t{1} << 24;
-
-/// splitmix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014): every bit of the result depends on every bit of `x`.
-std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
 
 }  // namespace
 
@@ -158,7 +152,7 @@ std::uint32_t Router::by_hash(std::uint32_t at, std::uint64_t flow) const {
     // Each of n choices is taken for one in n hashes.
     std::uint32_t chosen = choices_.front();
     for (std::uint32_t i = 1; i < choices_.size(); ++i)
-        if (mixed(flow ^ (std::uint64_t{at} << 32 | (i + 1))) % (i + 1) == 0) chosen = choices_[i];
+        if (split_mix(flow ^ (std::uint64_t{at} << 32 | (i + 1))) % (i + 1) == 0) chosen = choices_[i];
     return chosen;
 }
 
@@ -171,7 +165,7 @@ std::uint32_t Router::by_turn(std::uint32_t from, std::uint32_t to, std::uint32_
     std::uint32_t stride = vertices_;
     for (const std::uint32_t hop : choices_) stride = std::min({stride, ahead(hop), vertices_ - ahead(hop)});
     const std::uint64_t offset = from < to ? to - from : from - to;
-    return choices_[(from / stride + mixed(offset << 32 | channel)) % choices_.size()];
+    return choices_[(from / stride + split_mix(offset << 32 | channel)) % choices_.size()];
 }
 
 std::uint32_t Router::by_destination(std::uint32_t at, std::uint32_t to) const {
@@ -213,8 +207,8 @@ void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32
     if (between.at != from) path.push_back(out_[from].front());
     if (between.at != between.gate) {
         const Way way = searched(between);
-        std::uint64_t flow = mixed((std::uint64_t{from} << 32) | to);
-        if (channel != 0) flow = mixed(flow ^ channel);
+        std::uint64_t flow = split_mix((std::uint64_t{from} << 32) | to);
+        if (channel != 0) flow = split_mix(flow ^ channel);
         if (policy_ == Routing::Policy::adaptive_at_start) append_least_loaded(way, between, in_flight, path);
         for (std::uint32_t at = policy_ == Routing::Policy::adaptive_at_start ? between.gate : between.at;
              at != between.gate; at = hops_[path.back()].to) {

@@ -25,9 +25,9 @@ struct Sketch {
     const Aggregate* aggregate;
     CableStyle style;
     GraphLayout layout;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;  ///< of the drawn cables
-    const CableColours& colours;                                ///< of the whole's cables
-    std::vector<Wire> wires;                                    ///< of the whole's cables
+    CableEnds ends;               ///< of the drawn cables
+    const CableColours& colours;  ///< of the whole's cables
+    std::vector<Wire> wires;      ///< of the whole's cables
     std::set<double> bandwidths;
     double host_radius = 0, switch_half = 0, font = 0;
     std::uint32_t drawn_every = 1;  ///< cables

@@ -1,4 +1,4 @@
-#include "sim/topology/spectrum.hpp"
+#include "sim/topology/measures.hpp"
 
 #include <Spectra/MatOp/SparseSymMatProd.h>
 #include <Spectra/MatOp/SparseSymShiftSolve.h>

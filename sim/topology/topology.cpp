@@ -1,6 +1,8 @@
 #include "sim/topology/topology.hpp"
 
 #include <fmt/format.h>
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/reverse_graph.hpp>
 
 #include <vector>
 
@@ -33,28 +35,14 @@ bool Topology::directed() const {
 
 namespace {
 
-/// Returns for each vertex whether it is reached from `start`, along edges or against them.
-std::vector<bool> reached(const Graph& graph, std::uint32_t start, bool forward) {
-    std::vector<bool> seen(boost::num_vertices(graph), false);
-    std::vector<std::uint32_t> open{start};
-    seen[start] = true;
-    const auto visit = [&](std::size_t vertex) {
-        if (seen[vertex]) return;
-        seen[vertex] = true;
-        open.push_back(static_cast<std::uint32_t>(vertex));
-    };
-    while (!open.empty()) {
-        const std::uint32_t vertex = open.back();
-        open.pop_back();
-        if (forward) {
-            for (auto [edge, end] = boost::out_edges(vertex, graph); edge != end; ++edge)
-                visit(boost::target(*edge, graph));
-        } else {
-            for (auto [edge, end] = boost::in_edges(vertex, graph); edge != end; ++edge)
-                visit(boost::source(*edge, graph));
-        }
-    }
-    return seen;
+/// Returns the colours of the vertices, white for those that are not reached from host 0.
+template <class Directed>
+std::vector<boost::default_color_type> reached(const Directed& graph) {
+    std::vector<boost::default_color_type> colours(boost::num_vertices(graph), boost::white_color);
+    const auto by_vertex = boost::make_iterator_property_map(colours.begin(), boost::get(boost::vertex_index, graph));
+    boost::queue<std::size_t> open;
+    boost::breadth_first_visit(graph, std::size_t{0}, open, boost::bfs_visitor<>(), by_vertex);
+    return colours;
 }
 
 }  // namespace
@@ -62,9 +50,9 @@ std::vector<bool> reached(const Graph& graph, std::uint32_t start, bool forward)
 void require_connected(const Topology& topology) {
     if (topology.hosts == 0) throw TopologyError("", "the topology has no hosts");
     for (const bool forward : {true, false}) {
-        const std::vector<bool> seen = reached(topology.graph, 0, forward);
+        const auto colours = forward ? reached(topology.graph) : reached(boost::make_reverse_graph(topology.graph));
         for (std::uint32_t host = 0; host < topology.hosts; ++host) {
-            if (seen[host]) continue;
+            if (colours[host] != boost::white_color) continue;
             const std::string &first = topology.graph[0].name, &other = topology.graph[host].name;
             throw TopologyError(
                 "", fmt::format("there is no path from '{}' to '{}'", forward ? first : other, forward ? other : first),

@@ -7,7 +7,6 @@
 #include "sim/topology/builder.hpp"
 #include "sim/topology/formats.hpp"
 #include "sim/topology/layout.hpp"
-#include "sim/topology/vertex_name.hpp"
 
 /// The user's own graph: hosts in the order in which `edges` names them. No overlay if it has switches.
 namespace syncline::shapes {

@@ -8,8 +8,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "sim/validation/minimum.hpp"
-#include "sim/validation/root.hpp"
+#include "sim/validation/solvers.hpp"
 
 namespace syncline::validation {
 

@@ -1,4 +1,4 @@
-#include "sim/validation/minimum.hpp"
+#include "sim/validation/solvers.hpp"
 
 #include <nlopt.h>
 

@@ -1,4 +1,4 @@
-#include "sim/validation/root.hpp"
+#include "sim/validation/solvers.hpp"
 
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 
+#include "sim/base/split_mix.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/output/expected_fields.hpp"
 #include "sim/process/turn.hpp"
@@ -32,11 +33,7 @@ std::string simulate(const RowRun& question) {
 }  // namespace
 
 std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number) {
-    if (number == 0) return seed;
-    std::uint64_t bits = seed + number * 0x9e3779b97f4a7c15ULL;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
-    return bits ^ (bits >> 31);
+    return number == 0 ? seed : split_mix(seed + (number - 1) * split_mix_step);
 }
 
 bool Simulator::settled(const Asked& asked) {

@@ -27,8 +27,7 @@ struct RowRun {
 };
 
 /// Returns the seed of a simulation's repetition `number`: for 0 the seed itself, for others one that SplitMix64
-/// derives from it (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), since
-/// XXH3 adds seeds to the counters of the draws (pace.hpp), of which neighbours share many.
+/// derives from it, since XXH3 adds seeds to the counters of the draws (pace.hpp), of which neighbours share many.
 std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number);
 
 /// A signal ended the work.

@@ -166,32 +166,21 @@ ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Devic
 
 namespace {
 
-/// Returns the host's times. The device's speed, by which all times are divided, does not make the host faster.
-HostLaunch host_launch(const Device& device) {
-    const KernelRates& rates = *device.kernels;
-    return {rates.host_launch_s * device.speed,
-            rates.host_launch_backward_s.value_or(rates.host_launch_s) * device.speed};
-}
-
 std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& model, const Device& device,
                                                  const Software& software) {
     switch (kind_used(kind, model.name, device)) {
         case ComputeKind::roofline:
             break;
         case ComputeKind::im2col:
-            return std::make_unique<const KernelByKernel>(model, Lowering::im2col, roofline_clock(device),
-                                                          model.element_bytes);
+            return roofline_model(model, Lowering::im2col, device);
         case ComputeKind::efficiency:
             if (!device.efficiency) throw std::logic_error("the device has no efficiency curve");
-            return std::make_unique<const KernelByKernel>(
-                model, Lowering::implicit, roofline_clock(device, &*device.efficiency), model.element_bytes);
+            return roofline_model(model, Lowering::implicit, device, &*device.efficiency);
         case ComputeKind::tables:
             if (!device.kernels) throw std::logic_error("the device has no rates of kernels");
             if (const auto factors = model.precision.products; factors && device.kernels->product_rate(*factors) == 0)
                 throw std::logic_error(std::string("the device has no rate of products of ") + name_of(*factors));
-            return std::make_unique<const KernelByKernel>(model, Lowering::launched, table_clock(device, model),
-                                                          activation_element(model), host_launch(device), software,
-                                                          Operations{software.elementwise, model.precision.autocast});
+            return tables_model(model, device, software);
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);
@@ -200,8 +189,7 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
             return std::make_unique<const Calibrated>(at_speed_one(ComputeKind::roofline, model, device, software),
                                                       model, device);
     }
-    return std::make_unique<const KernelByKernel>(model, Lowering::implicit, roofline_clock(device),
-                                                  model.element_bytes);
+    return roofline_model(model, Lowering::implicit, device);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "sim/workload/residual.hpp"
+#include "sim/workload/transformer.hpp"
 
 namespace syncline {
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "sim/workload/real.hpp"
-#include "sim/workload/residual.hpp"
 
 namespace syncline {
 

@@ -70,4 +70,12 @@ Layer feed_forward(std::string name, const FeedForward& shape);
 Layer parallel_block(std::string name, const ParallelBlock& shape);
 Layer embedding(std::string name, const Embedding& shape);
 
+/// Parts of the counts of transformers' layers.
+///
+/// Returns a layer that reads and passes on one vector of `width` per position.
+Layer residual(std::string name, std::int64_t positions, std::int64_t width);
+
+/// Adds the parameters and multiply-accumulates of whole matrices.
+void add_matrices(Layer& layer, const std::vector<WeightMatrix>& matrices, bool bias);
+
 }  // namespace syncline

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "sim/topology/cut.hpp"
+#include "sim/topology/measures.hpp"
 #include "sim/topology/metrics.hpp"
-#include "sim/topology/spectrum.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;
