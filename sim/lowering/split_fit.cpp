@@ -52,10 +52,10 @@ void judge_virtual_stages(const Model& model, const Pipeline& pipeline, Complain
     const std::int64_t layers = std::ssize(model.layers), stages = pipeline.stages * pipeline.virtual_stages;
     const std::int64_t listed = std::accumulate(pipeline.layers.begin(), pipeline.layers.end(), std::int64_t{0});
     if (stages > layers)
-        complaints.push_back(
-            {"parallelism.pipeline.stages",
-             fmt::format("workload '{}' has {} layers, too few for {} virtual stages", model.name, layers, stages),
-             ""});
+        complaints.push_back({"parallelism.pipeline.stages",
+                              fmt::format("workload '{}' has {} layers, too few for {} {}stages", model.name, layers,
+                                          stages, pipeline.virtual_stages > 1 ? "virtual " : ""),
+                              ""});
     else if (!pipeline.layers.empty() && listed != layers)
         complaints.push_back({"parallelism.pipeline.layers",
                               fmt::format("these are {} layers, but workload '{}' has {}", listed, model.name, layers),
