@@ -7,8 +7,8 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/assembly.hpp"
-#include "sim/config/exchange_keys.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/config/keys.hpp"
 #include "sim/document/override.hpp"
 #include "sim/lowering/rules.hpp"
 #include "sim/plan/collective_plan.hpp"

@@ -4,7 +4,7 @@
 
 #include "sim/config/bandwidths.hpp"
 #include "sim/config/file_kinds.hpp"
-#include "sim/config/kernel_rate_keys.hpp"
+#include "sim/config/keys.hpp"
 
 namespace syncline::config {
 
