@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/store/store.hpp"
 

@@ -1,8 +1,8 @@
 #include "sim/check/check.hpp"
 
 #include "sim/config/assembly.hpp"
-#include "sim/config/file_kinds.hpp"
 #include "sim/config/framework_keys.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/override.hpp"
 #include "sim/measured/measured.hpp"
 #include "sim/measured/mechanisms.hpp"

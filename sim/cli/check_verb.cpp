@@ -5,7 +5,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/check/check.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/measured/measured.hpp"
 #include "sim/output/expected_fields.hpp"

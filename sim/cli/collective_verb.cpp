@@ -9,7 +9,7 @@
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/work_check.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/output/writers.hpp"
 #include "sim/replay/native.hpp"
 

@@ -12,7 +12,7 @@
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/work_check.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/output/explanation_output.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 
 namespace syncline::cli {
 

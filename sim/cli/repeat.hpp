@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 
 namespace syncline::cli {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/explain/explanation.hpp"
 #include "sim/trace/limits.hpp"
 

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/analysis/dry_run.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 
 namespace syncline::cli {
 

@@ -7,9 +7,10 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/assembly.hpp"
-#include "sim/config/file_kinds.hpp"
 #include "sim/config/keys.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/override.hpp"
+#include "sim/lowering/feasibility.hpp"
 #include "sim/lowering/rules.hpp"
 #include "sim/plan/collective_plan.hpp"
 

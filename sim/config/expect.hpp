@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sim/config/assembly.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 
 /// The key `expect` of a scenario: a list of expected results (sim/base/expectation.hpp). Checks that variants and
 /// sizes exist, and that each item is consistent. Fields are checked when results are written.

@@ -1,4 +1,3 @@
-#include "sim/config/keys.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/config/bandwidths.hpp"
+#include "sim/config/platform_parts.hpp"
 #include "sim/config/rate_tables.hpp"
 
 namespace syncline::config {

@@ -12,8 +12,6 @@
 #include "sim/plan/collective_plan.hpp"
 #include "sim/plan/complaint.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/platform/cluster.hpp"
-#include "sim/platform/kernel_rates.hpp"
 #include "sim/workload/kept.hpp"
 #include "sim/workload/precision.hpp"
 
@@ -49,14 +47,6 @@ void describe(Fields& fields, Precision& precision);
 void describe(Fields& fields, Compression& compression);
 /// Describes the key `saved`.
 void describe(Fields& fields, Saved& saved);
-
-// Keys of a platform.
-
-/// Describes `pairs`, `pcie` and `devices_per_switch` of `links`, whose other keys are read before. Rejects pairs of
-/// unknown devices, pairs that are listed twice, and devices between which there is neither a path nor PCIe.
-void describe_mesh(Fields& links, NodeDesign& node);
-/// Describes the measured rates of a device's kernels, whose `multiprocessors` are set.
-void describe(Fields& fields, KernelRates& rates);
 
 /// Rejects each complaint at its key.
 void report(Fields& fields, const Complaints& complaints);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/key_path.hpp"
 
 namespace syncline::config {

@@ -4,9 +4,8 @@
 #include <set>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/config/bandwidths.hpp"
 #include "sim/config/file_kinds.hpp"
-#include "sim/config/keys.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 

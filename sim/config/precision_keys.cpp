@@ -1,7 +1,7 @@
 #include "sim/config/keys.hpp"
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/config/bandwidths.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 

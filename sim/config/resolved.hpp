@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/config/file_kinds.hpp"
+#include "sim/document/document.hpp"
 
 /// A resolved scenario: one variant, with the content of every file in place of its name and all overrides applied. Two
 /// are equal byte by byte exactly if their content is the same: keys are sorted, and a value stays as written. Name,
@@ -12,6 +13,8 @@
 /// YAML (graphs, SimGrid's platforms) stay names, relative to the working directory; `identity` leaves the names out,
 /// and `files` has their content, and that of the files that they name.
 namespace syncline::config {
+
+struct Variant;
 
 /// One key of the scenario's top level. Points of a study share most of them.
 struct ResolvedSection {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "sim/config/bandwidths.hpp"
 #include "sim/config/counts.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 

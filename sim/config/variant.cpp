@@ -1,4 +1,5 @@
 #include "sim/config/variant.hpp"
+#include "sim/lowering/feasibility.hpp"
 
 #include <fmt/format.h>
 

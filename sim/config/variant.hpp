@@ -3,7 +3,8 @@
 #include <string>
 
 #include "sim/config/assembly.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
+#include "sim/lowering/feasibility.hpp"
 
 namespace syncline::config {
 

@@ -8,6 +8,8 @@ namespace syncline {
 
 namespace {
 
+constexpr std::size_t width = 100;  // of a line, after which a new one begins
+
 /// The symbol of a unit, and the ending of the names of fields that have it.
 struct UnitWords {
     const char* symbol = "";
@@ -33,14 +35,28 @@ void add_units(std::map<std::string, Unit, std::less<>>& units) {
     for (const ResultField<T>& field : fields_of<T>()) units.emplace(field.name, field.unit);
 }
 
+/// Returns a table of the fields, and a line of those that mean the same as in an earlier table; all are kept in
+/// `seen`.
 template <class T>
-std::string markdown(const char* heading) {
-    std::string text = fmt::format("### {}\n\n| field | unit | meaning |\n|---|---|---|\n", heading);
+std::string markdown(const char* heading, std::map<std::string, std::string>& seen) {
+    std::string rows, as_above;
     for (const ResultField<T>& field : fields_of<T>()) {
         if (*field.doc == '\0') continue;
         const std::string unit = symbol(field.unit);
-        text += fmt::format("| `{}` | {}{}| {} |\n", field.name, unit, unit.empty() ? "" : " ", field.doc);
+        const std::string row =
+            fmt::format("| `{}` | {}{}| {} |\n", field.name, unit, unit.empty() ? "" : " ", field.doc);
+        if (seen[field.name] != row) {
+            rows += seen[field.name] = row;
+        } else {
+            const std::size_t line = as_above.rfind('\n') + 1;
+            as_above += as_above.empty() ? "As above: " : as_above.size() - line > width ? ",\n" : ", ";
+            as_above += fmt::format("`{}`", field.name);
+        }
     }
+    std::string text = fmt::format("### {}\n\n", heading);
+    if (!rows.empty()) text += "| field | unit | meaning |\n|---|---|---|\n" + rows;
+    if (!rows.empty() && !as_above.empty()) text += "\n";
+    if (!as_above.empty()) text += as_above + ".\n";
     return text;
 }
 
@@ -74,9 +90,11 @@ std::string without_unit(std::string name, Unit unit) {
 }
 
 std::string fields_reference() {
-    return markdown<Result>("Results of a training") + "\n" +
-           markdown<CollectiveResult>("Results of an exchange alone") + "\n" + markdown<SweepResult>("Sweeps") + "\n" +
-           markdown<SweepPoint>("Points of a sweep");
+    std::map<std::string, std::string> seen;
+    std::string text = markdown<Result>("Results of a training", seen);
+    text += "\n" + markdown<CollectiveResult>("Results of an exchange alone", seen);
+    text += "\n" + markdown<SweepResult>("Sweeps", seen);
+    return text + "\n" + markdown<SweepPoint>("Points of a sweep", seen);
 }
 
 }  // namespace syncline

@@ -17,6 +17,8 @@
 /// `collective.bytes`), and `model: auto` one per fitting choice (setting `training.parallelism.model`).
 namespace syncline::config {
 
+struct Variant;
+
 /// One key and its value in a point, as shown to users: a file's name without directory and extension (`p100-25g`),
 /// everything else as written.
 struct Setting {

@@ -11,7 +11,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/check/check.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/replay/native.hpp"
 #include "tests/cases/arithmetic.hpp"
 #include "tests/cases/bench.hpp"

@@ -1,5 +1,5 @@
+#include "sim/config/scenario.hpp"
 #include "sim/check/check.hpp"
-#include "sim/config/file_kinds.hpp"
 #include "sim/output/expected_fields.hpp"
 #include "tests/fuzz/reading.hpp"
 #include "tests/fuzz/targets.hpp"

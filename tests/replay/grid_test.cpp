@@ -4,7 +4,7 @@
 #include <map>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "tests/catch.hpp"
 
 // scenarios/gholami-2018.yaml: every grid of model × data parallelism, at message level, compared with the equations of

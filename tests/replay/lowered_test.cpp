@@ -9,7 +9,7 @@
 
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/lowering/device_memory.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/replay/native.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "tests/catch.hpp"
 
 // NCCL's all-reduce on two, four and eight A100: a transport calibrated on eight predicts two and four. The

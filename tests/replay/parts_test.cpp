@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/replay/native.hpp"
 #include "tests/catch.hpp"

@@ -11,7 +11,7 @@
 #include "sim/analysis/estimate.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/iteration/forecast.hpp"
 #include "sim/lowering/recomputed_spans.hpp"
 #include "sim/planning/search.hpp"

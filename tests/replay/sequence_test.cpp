@@ -2,7 +2,7 @@
 #include <string>
 
 #include "sim/analysis/experiment.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

@@ -4,7 +4,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/diagnostics.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 
 int main(int argc, char* argv[]) {
     if (argc != 2) {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "sim/check/check.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/size_range.hpp"
 #include "tests/catch.hpp"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "tests/catch.hpp"
 
 // The keys of context parallelism, and what they exclude.

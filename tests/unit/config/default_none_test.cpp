@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "sim/check/check.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/shared_schema.hpp"
 #include "tests/catch.hpp"
 

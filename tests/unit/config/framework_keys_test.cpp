@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "tests/catch.hpp"
 
 // The keys for how a framework fuses, partitions and orders exchanges. Mistakes are in tests/cases/framework.cases.

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "tests/catch.hpp"
 
 // The keys for the parallelism of a model and the size of the batch. Mistakes are in tests/cases/parallelism.cases.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/check/check.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

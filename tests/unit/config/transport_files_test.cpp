@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sim/check/check.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
 #include "tests/catch.hpp"

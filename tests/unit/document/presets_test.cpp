@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "tests/catch.hpp"
 
 // A word means a path, a file of exactly that name, a preset of the working directory, or one of the clone.

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "sim/collective/uneven_all_to_all.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/expert_loads.hpp"
 #include "sim/lowering/lowered.hpp"

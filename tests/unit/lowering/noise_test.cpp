@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
 #include "sim/lowering/open_plan.hpp"

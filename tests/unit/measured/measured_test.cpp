@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/validation/calibration.hpp"
 #include "sim/validation/validation.hpp"
 #include "tests/catch.hpp"

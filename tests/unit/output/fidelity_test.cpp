@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "sim/collective/ring.hpp"
-#include "sim/config/file_kinds.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/output/fidelity_text.hpp"
 #include "tests/catch.hpp"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/config/scenario.hpp"
 #include "sim/explore/plans.hpp"
 #include "sim/study/study.hpp"
 #include "tests/catch.hpp"
