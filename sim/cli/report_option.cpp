@@ -7,6 +7,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/typed_words.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/replay/native.hpp"
 
 namespace syncline::cli {
