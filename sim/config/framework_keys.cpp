@@ -15,7 +15,7 @@ namespace {
 /// group.
 constexpr std::array software_keys{
     "exchange",
-    "servers.assignment",
+    "servers.placement",
     "servers.pull",
     "servers.local_reduction",
     "overlap",
