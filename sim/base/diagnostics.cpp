@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "sim/base/utf8.hpp"
-#include "sim/base/warning.hpp"
 
 namespace syncline {
 

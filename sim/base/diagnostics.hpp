@@ -34,6 +34,10 @@ struct Diagnostic {
 /// left out. A source line longer than a screen is cut to a window around the caret; control characters become spaces.
 std::string render(const Diagnostic& diagnostic);
 
+/// Prints a warning on standard error, `file:line:column: warning: …`, in the format of render(). Each warning is
+/// printed once per process, however often the place is read. It has no other effect.
+void warn(const Diagnostic& diagnostic);
+
 /// One or several errors in the user's input. `what()` is all of them, rendered; of a long list, the first ones and the
 /// number of the others.
 class ConfigError : public std::exception {

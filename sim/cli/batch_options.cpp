@@ -2,25 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
-#include <system_error>
 
 #include "sim/base/units.hpp"
+#include "sim/cli/typed_words.hpp"
 #include "sim/cli/work_check.hpp"
 #include "sim/process/pool.hpp"
 
 namespace syncline::cli {
 
 namespace {
-
-std::string check_jobs(const std::string& text) {
-    constexpr int most = 4096;
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool good = error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most;
-    return good ? "" : fmt::format("'{}' is not a whole number from 1 to {}", text, most);
-}
 
 std::string check_time(const std::string& text) {
     const Quantity time = parse_quantity(text, Dimension::seconds);
@@ -34,7 +25,7 @@ CLI::Option* add_jobs(CLI::App& verb, std::size_t& jobs) {
     jobs = default_jobs();
     return verb.add_option("--jobs", jobs, "Number of parallel simulations (default: number of cores)")
         ->option_text("N")
-        ->check(check_jobs);
+        ->check(whole_number(1, 4096));
 }
 
 void add_batch_options(CLI::App& verb, batch::BatchOptions& options) {

@@ -141,10 +141,8 @@ void add_batch(CLI::App& program, Action& action) {
                      "Studies or scenarios: files, names of those in scenarios/studies/ or scenarios/ (allreduce), or "
                      "directories of files")
         ->required();
-    verb->add_option("--set", options->assignments,
-                     "Set a key of every study, or of every point; later values override earlier ones")
-        ->option_text("KEY.PATH=VALUE ...")
-        ->allow_extra_args(false);
+    add_set(*verb, options->assignments,
+            "Set a key of every study, or of every point; later values override earlier ones");
     add_batch_options(*verb, options->batch);
     add_out(*verb, options->directory, "Directory of the results (default: the study's name with the suffix .results)");
     verb->add_flag("--resume", options->resume, "Continue from existing results; fail if there are none");

@@ -8,6 +8,7 @@
 #include "sim/cli/measured_files.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/table_options.hpp"
+#include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/measured/measured.hpp"
@@ -68,14 +69,10 @@ void add_calibrate(CLI::App& program, Action& action) {
             "Measurements in place of the scenario's key 'measured': a YAML file with the same structure, or a "
             "CSV file whose header lists the keys, then the result's field")
         ->option_text("FILE")
-        ->check([](const std::string& name) { return name.empty() ? "is empty" : ""; });
-    verb->add_option("--fit", options->files.fits,
-                     "Fit this key within a range to all calibration rows; replaces the parameters in files")
-        ->option_text("'KEY=LEAST..MOST UNIT' ...")
-        ->allow_extra_args(false);
-    verb->add_option("--set", options->files.assignments, "Set a key of every row; later values override earlier ones")
-        ->option_text("KEY.PATH=VALUE ...")
-        ->allow_extra_args(false);
+        ->check(not_empty);
+    add_repeated(*verb, "--fit", options->files.fits, "'KEY=LEAST..MOST UNIT'",
+                 "Fit this key within a range to all calibration rows; replaces the parameters in files");
+    add_set(*verb, options->files.assignments, "Set a key of every row; later values override earlier ones");
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
     add_wide(*verb, options->tables);

@@ -84,10 +84,8 @@ void add_collective(CLI::App& program, Action& action) {
     add("bytes", "SIZE");
     add("sweep", "bytes=RANGE", " Write bytes=4B..512MiB, bytes=4B..1MB*4 or bytes=1MB,2MB");
     add("fidelity", "message|folded|averaged|auto");
-    verb->add_option("--set", options->assignments,
-                     "Set a key: platform.fabric.latency='5 us'; later values override earlier ones")
-        ->option_text("KEY.PATH=VALUE ...")
-        ->allow_extra_args(false);
+    add_set(*verb, options->assignments,
+            "Set a key: platform.fabric.latency='5 us'; later values override earlier ones");
     CLI::Option* const dry =
         verb->add_flag("--dry-run", options->dry,
                        "Show the algorithm and the reason for its choice, and estimate the size of the simulation, "

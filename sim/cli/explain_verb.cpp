@@ -5,8 +5,6 @@
 #include <stdexcept>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/cli/left_out.hpp"
-#include "sim/cli/memory_check.hpp"
 #include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
@@ -110,17 +108,13 @@ void add_explain(CLI::App& program, Action& action) {
     verb->add_option("SCENARIO", options->scenario,
                      "Scenario file, or the name of one in scenarios/ or scenarios/published/ (zhang-2021)")
         ->required();
-    verb->add_option("--set", options->assignments, "Set a key of every variant; later values override earlier ones")
-        ->option_text("KEY.PATH=VALUE ...")
-        ->allow_extra_args(false);
+    add_set(*verb, options->assignments, "Set a key of every variant; later values override earlier ones");
     add_variant(*verb, options->only);
     CLI::Option* const what_if =
-        verb->add_option(
-                "--what-if", options->changes,
-                "Simulate again with one resource scaled: 'link:nic x2', 'latency x0.5'. Resources: device, memory, "
-                "link:nic, link:fabric, link:node, latency, transport, batch (default: each, twice as good)")
-            ->option_text("'RESOURCE xFACTOR' ...")
-            ->allow_extra_args(false)
+        add_repeated(
+            *verb, "--what-if", options->changes, "'RESOURCE xFACTOR'",
+            "Simulate again with one resource scaled: 'link:nic x2', 'latency x0.5'. Resources: device, memory, "
+            "link:nic, link:fabric, link:node, latency, transport, batch (default: each, twice as good)")
             ->check([](const std::string& text) -> std::string {
                 try {
                     parse_change(text);

@@ -103,16 +103,12 @@ void add_explore(CLI::App& program, Action& action) {
         ->required();
     verb->add_option("--objective", options->objective, "{key study.question.objective} Default: the study's question")
         ->option_text("EXPRESSION");
-    verb->add_option("--constraint", options->constraints,
-                     "{key study.question.constraints} May be repeated; replaces the study's conditions")
-        ->option_text("CONDITION ...")
-        ->allow_extra_args(false);
+    add_repeated(*verb, "--constraint", options->constraints, "CONDITION",
+                 "{key study.question.constraints} May be repeated; replaces the study's conditions");
     add_count(*verb, "--budget", options->budget, "{key study.question.budget}");
     add_count(*verb, "--top", options->top, "{key study.question.top}");
-    verb->add_option("--set", options->assignments,
-                     "Set a key of the study, or of every point; later values override earlier ones")
-        ->option_text("KEY.PATH=VALUE ...")
-        ->allow_extra_args(false);
+    add_set(*verb, options->assignments,
+            "Set a key of the study, or of every point; later values override earlier ones");
     add_batch_options(*verb, options->batch);
     add_out(
         *verb, options->directory,

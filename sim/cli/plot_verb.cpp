@@ -1,3 +1,4 @@
+#include "sim/cli/typed_words.hpp"
 #include "sim/plot/plot.hpp"
 
 #include <filesystem>
@@ -73,9 +74,7 @@ void plot(const PlotArguments& options) {
 
 CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& text, const std::string& shown,
                       const std::string& description) {
-    return verb.add_option(name, text, description)->option_text(shown)->check([](const std::string& given) {
-        return given.empty() ? "is empty" : "";
-    });
+    return verb.add_option(name, text, description)->option_text(shown)->check(not_empty);
 }
 
 }  // namespace
@@ -92,10 +91,8 @@ void add_plot(CLI::App& program, Action& action) {
         ->required();
     add_text(*verb, "--series", options->series, "COLUMN,...",
              "Draw a line for each value of this column, or for each combination of values of several");
-    verb->add_option("--where", options->plot.where,
-                     "Keep only points that satisfy the condition: bandwidth = '25 Gbps'")
-        ->option_text("EXPR ...")
-        ->allow_extra_args(false);
+    add_repeated(*verb, "--where", options->plot.where, "EXPR",
+                 "Keep only points that satisfy the condition: bandwidth = '25 Gbps'");
     add_text(*verb, "--study", options->study, "NAME", "Keep only points of this study");
     verb->add_option_function<std::string>(
             "--log",

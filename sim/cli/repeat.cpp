@@ -2,32 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "sim/cli/progress.hpp"
+#include "sim/cli/typed_words.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/validation/simulations.hpp"
 
 namespace syncline::cli {
 
-namespace {
-
-constexpr std::size_t most_repeats = 100'000;
-
-std::string check_repeats(const std::string& text) {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool good = error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most_repeats;
-    return good ? "" : fmt::format("'{}' is not a whole number from 1 to {}", text, most_repeats);
-}
-
-}  // namespace
-
 CLI::Option* add_repeat(CLI::App& verb, std::size_t& times, const char* what) {
-    return verb.add_option("--repeat", times, what)->option_text("N")->check(check_repeats);
+    return verb.add_option("--repeat", times, what)->option_text("N")->check(whole_number(1, 100'000));
 }
 
 void repeat(const config::Scenario& scenario, Report& report, std::uint64_t seed, const Repeating& how,

@@ -6,6 +6,8 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/typed_words.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/replay/native.hpp"
 
 namespace syncline::cli {
@@ -31,9 +33,7 @@ std::optional<config::Scenario> with_ranks(const std::string& path, std::vector<
 }  // namespace
 
 CLI::Option* add_report(CLI::App& verb, std::string& file, const std::string& description) {
-    return verb.add_option("--report", file, description)
-        ->option_text("FILE.html")
-        ->check([](const std::string& given) { return given.empty() ? "is empty" : ""; });
+    return verb.add_option("--report", file, description)->option_text("FILE.html")->check(not_empty);
 }
 
 std::vector<ScalingCurve> scaling_curves(const std::string& path, const std::vector<std::string>& assignments,

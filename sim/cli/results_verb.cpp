@@ -14,7 +14,7 @@
 #include "sim/query/derived.hpp"
 #include "sim/query/row_text.hpp"
 #include "sim/query/table.hpp"
-#include "sim/report/batch_page.hpp"
+#include "sim/report/report.hpp"
 #include "sim/store/store.hpp"
 
 namespace syncline::cli {
@@ -161,12 +161,9 @@ void add_results(CLI::App& program, Action& action) {
     const auto options = std::make_shared<ResultsArguments>();
     verb->add_option("DIR", options->directory,
                      "Results directory of `syncline batch` (write ./merge for a directory named merge)");
-    verb->add_option(
-            "--where", options->where,
-            "Keep only points that satisfy the SQL condition: \"ranks > 8 and algorithm = 'ring'\", \"bandwidth >= '25 "
-            "Gbps'\", \"status = 'failed'\"; repeated conditions are combined with AND")
-        ->option_text("EXPR ...")
-        ->allow_extra_args(false);
+    add_repeated(*verb, "--where", options->where, "EXPR",
+                 "Keep only points that satisfy the SQL condition: \"ranks > 8 and algorithm = 'ring'\", \"bandwidth "
+                 ">= '25 Gbps'\", \"status = 'failed'\"; repeated conditions are combined with AND");
     verb->add_option("--sort", options->sort,
                      "Sort by these expressions, each optionally with desc: \"ranks, throughput desc\"")
         ->option_text("EXPR,...");

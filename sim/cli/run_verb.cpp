@@ -12,12 +12,11 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
-#include "sim/cli/left_out.hpp"
-#include "sim/cli/memory_check.hpp"
 #include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/run_verb.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/work_check.hpp"
@@ -236,12 +235,9 @@ void add_run(CLI::App& program, Action& action) {
     verb->add_option("SCENARIO", options->scenario,
                      "Scenario file, or the name of one in scenarios/ or scenarios/published/ (zhang-2021)")
         ->required();
-    verb->add_option("--set", options->assignments,
-                     "Set a key of every variant: training.ranks=64, platform.fabric.bandwidth='100 Gbps'; later "
-                     "values override "
-                     "earlier ones")
-        ->option_text("KEY.PATH=VALUE ...")
-        ->allow_extra_args(false);
+    add_set(*verb, options->assignments,
+            "Set a key of every variant: training.ranks=64, platform.fabric.bandwidth='100 Gbps'; later values "
+            "override earlier ones");
     add_variant(*verb, options->only);
     add_format(*verb, options->format);
     add_wide(*verb, options->tables);

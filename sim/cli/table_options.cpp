@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <stdexcept>
 
 #include "sim/cli/guard.hpp"
 #include "sim/cli/terminal.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
 
@@ -41,6 +43,19 @@ CLI::Option* add_columns(CLI::App& verb, TableOptions& options) {
         ->option_text("NAME,...")
         ->delimiter(',')
         ->allow_extra_args(false);
+}
+
+void write_formatted(const Formatted& result, Format format, const std::string& directory, const std::string& stem,
+                     const TableOptions& tables) {
+    if (!directory.empty()) {
+        const std::filesystem::path base = std::filesystem::path(directory) / stem;
+        write_file(base.string() + ".json", result.json);
+        write_file(base.string() + ".csv", result.csv);
+        write_file(base.string() + ".txt", result.table(tables.in_files()));
+    }
+    write_stdout(format == Format::json  ? result.json
+                 : format == Format::csv ? result.csv
+                                         : result.table(tables.on_stdout()));
 }
 
 }  // namespace syncline::cli

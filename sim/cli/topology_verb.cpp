@@ -73,10 +73,8 @@ void add_topology(CLI::App& program, Action& action) {
                      "name of a file in topologies/ or platforms/ (tree-4to1); a shape takes precedence over a file of "
                      "the same name")
         ->required();
-    verb->add_option("--set", options->assignments,
-                     "Set a key of the topology: hosts=64; later values override earlier ones")
-        ->option_text("KEY=VALUE ...")
-        ->allow_extra_args(false);
+    add_repeated(*verb, "--set", options->assignments, "KEY=VALUE",
+                 "Set a key of the topology: hosts=64; later values override earlier ones");
     const auto add_word = [verb](const char* name, std::string& word, std::vector<std::string> words,
                                  const char* description) {
         verb->add_option(name, word, description)
@@ -93,7 +91,7 @@ void add_topology(CLI::App& program, Action& action) {
         "svg)");
     verb->add_option("--out", options->file, "Output file (default: standard output)")
         ->option_text("FILE")
-        ->check([](const std::string& file) { return file.empty() ? "is empty" : ""; });
+        ->check(not_empty);
     verb->callback([options, &action] {
         if (options->expand && options->format != "svg")
             throw CLI::ValidationError("--expand", "has no effect without --format svg; remove it");

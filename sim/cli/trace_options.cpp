@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <stdexcept>
 #include <string_view>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/units.hpp"
+#include "sim/cli/typed_words.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/trace/chrome_trace.hpp"
 #include "sim/trace/paje_trace.hpp"
@@ -23,12 +24,11 @@ struct BadText : std::runtime_error {
 };
 
 std::uint32_t parse_rank(std::string_view text, const std::string& all) {
-    std::uint32_t rank = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    const auto rank = number_in<std::uint32_t>(text);
     constexpr std::uint32_t most = 10'000'000;
-    if (error != std::errc() || end != text.data() + text.size() || rank > most)
+    if (!rank || *rank > most)
         throw BadText(fmt::format("'{}' in '{}' is not a rank; write for example 0,3-7 or 0-3,servers", text, all));
-    return rank;
+    return *rank;
 }
 
 /// Parses "0,3-7,servers".
@@ -136,7 +136,7 @@ CLI::Option* add_trace_options(CLI::App& verb, TraceOptions& options) {
             "Timeline file (default: SCENARIO-VARIANT.trace.json or .paje, in the directory of --out); with several "
             "variants, the variant's name is added")
         ->option_text("FILE")
-        ->check([](const std::string& text) { return text.empty() ? "is empty" : ""; })
+        ->check(not_empty)
         ->needs(trace);
     add_limit(verb, "--trace-ranks", "RANKS", "Ranks and servers to draw: 0,3-7 or 0-3,servers (default: all)",
               options.limits, parse_ranks)

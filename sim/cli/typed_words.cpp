@@ -1,4 +1,5 @@
 #include "sim/cli/typed_words.hpp"
+#include "sim/base/number.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,19 @@ CLI::Validator one_of(std::vector<std::string> words) {
                                did_you_mean(word, words, "write one of them"));
         },
         shown);
+}
+
+std::function<std::string(const std::string&)> whole_number(std::uint64_t least, std::optional<std::uint64_t> most) {
+    return [least, most](const std::string& text) {
+        const auto number = number_in<std::uint64_t>(text);
+        if (number && *number >= least && *number <= most.value_or(*number)) return std::string();
+        return fmt::format("'{}' is not a whole number from {}{}", text, least,
+                           most ? fmt::format(" to {}", *most) : "");
+    };
+}
+
+std::string not_empty(const std::string& text) {
+    return text.empty() ? "is empty" : "";
 }
 
 std::string unexpected(const CLI::App& program) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -17,12 +16,13 @@
 #include "sim/cli/repeat.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/table_options.hpp"
+#include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/measured/measured.hpp"
 #include "sim/measured/mechanisms.hpp"
 #include "sim/output/written_files.hpp"
-#include "sim/report/validation_page.hpp"
+#include "sim/report/report.hpp"
 #include "sim/validation/accuracy.hpp"
 #include "sim/validation/chosen_rows.hpp"
 #include "sim/validation/validation.hpp"
@@ -145,13 +145,6 @@ void validate_verb(const ValidateArguments& options) {
     if (options.check) require_accuracy(points, options);
 }
 
-std::string whole_number_of_rows(const std::string& text) {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool good = error == std::errc() && end == text.data() + text.size() && number >= 1;
-    return good ? "" : fmt::format("'{}' is not a whole number from 1", text);
-}
-
 void add_limit(CLI::App& verb, const char* name, double& limit, const std::string& of, CLI::Option* check) {
     verb.add_option(name, limit, fmt::format("Minimum {} for --check (default: {:g})", of, limit))
         ->option_text("VALUE")
@@ -172,9 +165,7 @@ void add_validate(CLI::App& program, Action& action) {
         "SCENARIO", options->paths,
         "Scenarios with measurements: files, names of those in scenarios/published/ (m4-tcp), or directories "
         "of files (default: scenarios/published)");
-    verb->add_option("--set", options->assignments, "Set a key of every row; later values override earlier ones")
-        ->option_text("KEY.PATH=VALUE ...")
-        ->allow_extra_args(false);
+    add_set(*verb, options->assignments, "Set a key of every row; later values override earlier ones");
     verb->add_flag("--no-leave-one-out", options->only_once, "Skip the leave-one-out sensitivity of the predictions");
     verb->add_flag("--no-uncalibrated", options->only_calibrated,
                    "Skip the predictions without calibration, with the values that the scenario has by itself");
@@ -183,16 +174,14 @@ void add_validate(CLI::App& program, Action& action) {
         "Exit with 1 if the median accuracy of all predicted rows, or the accuracy of a reliable row, is too low");
     add_limit(*verb, "--least-median", options->least_median, "median accuracy", check);
     add_limit(*verb, "--least-row", options->least_row, "accuracy of a reliable row", check);
-    verb->add_option("--series", options->selection.series,
-                     "Predict only this series: the name of one, or of a scenario, whose series are then all meant; "
-                     "with the calibration rows that it needs")
-        ->option_text("NAME ...")
-        ->allow_extra_args(false);
+    add_repeated(*verb, "--series", options->selection.series, "NAME",
+                 "Predict only this series: the name of one, or of a scenario, whose series are then all meant; with "
+                 "the calibration rows that it needs");
     verb->add_option("--sample", options->selection.sample,
                      "Predict only this number of rows, drawn by --seed without replacement; each scenario contributes "
                      "in proportion to its predicted rows")
         ->option_text("N")
-        ->check(whole_number_of_rows);
+        ->check(whole_number(1));
     add_seed(*verb, options->how.rows.seed);
     verb->get_option("--seed")->description(verb->get_option("--seed")->get_description() +
                                             "; also draws the rows of --sample");

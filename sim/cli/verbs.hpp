@@ -57,18 +57,17 @@ CLI::Option* add_argument(CLI::App& verb, const std::string& key, const std::str
 /// Adds the option `--out DIR`.
 void add_out(CLI::App& verb, std::string& directory, const std::string& description);
 
+/// Adds an option that may be repeated, once for each value; `shown` is the placeholder of a value.
+CLI::Option* add_repeated(CLI::App& verb, const std::string& name, std::vector<std::string>& values,
+                          const std::string& shown, const std::string& description);
+
+/// Adds the option `--set KEY.PATH=VALUE`, which may be repeated.
+void add_set(CLI::App& verb, std::vector<std::string>& assignments, const std::string& description);
+
 /// Adds the option `--variant NAME`, which may be repeated.
 void add_variant(CLI::App& verb, std::vector<std::string>& names);
 
 /// Adds the option `--seed N`.
 void add_seed(CLI::App& verb, std::uint64_t& seed);
-
-struct TableOptions;
-
-/// Writes `result` in the given format to standard output and, if `directory` is not empty, to STEM.json, STEM.csv and
-/// STEM.txt in it.
-template <class Result>
-void write_result(const Result& result, Format format, const std::string& directory, const std::string& stem,
-                  const TableOptions& tables);
 
 }  // namespace syncline::cli

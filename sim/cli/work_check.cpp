@@ -4,6 +4,8 @@
 
 #include "sim/analysis/estimate.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/output/memory_text.hpp"
+#include "sim/output/reasons.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/process/memory_limit.hpp"
 
@@ -38,6 +40,16 @@ private:
     std::vector<Diagnostic> refused_;
 };
 
+/// Returns ways out for a plan that does not fit.
+std::string hint(const Memory& memory) {
+    // Fewer samples help only if the model itself fits.
+    const bool fewer = 2 * memory.activations_bytes > memory.total_bytes() &&
+                       memory.total_bytes() - memory.activations_bytes <= memory.device_bytes;
+    return fmt::format("{}; `--allow-oom` simulates it anyway",
+                       fewer ? "reduce the samples in flight: a smaller batch, or smaller micro-batches without gpipe"
+                             : "put less of the model on each device: more `model` ranks, more stages, or `sharding`");
+}
+
 }  // namespace
 
 void check_work(const config::Scenario& scenario, bool forced) {
@@ -59,6 +71,35 @@ void announce_work(const DryRunReport& report) {
     for (const DryRun& run : report.results)
         if (const std::string reason = excess(run.estimate, usable_memory_bytes()); !reason.empty())
             say("note: {} {}; `--force` begins it\n", name_of(run.variant), reason);
+}
+
+void check_memory(const config::Scenario& scenario, bool allowed) {
+    std::vector<Diagnostic> refused;
+    for (const config::Variant& variant : scenario.variants) {
+        const Memory memory = memory_of(variant.lowered());
+        if (memory.fits()) continue;
+        const std::string what = text::shortage(memory, variant.cluster.device.name);
+        if (allowed)
+            say("note: {}: {}\n", variant.name, what);
+        else
+            refused.push_back({variant.training, fmt::format("variant '{}' {}", variant.name, what), hint(memory)});
+    }
+    if (!refused.empty()) throw ConfigError(std::move(refused));
+}
+
+void say_left_out(const std::vector<std::string>& left_out) {
+    constexpr std::size_t most = 5;
+    Reasons reasons;
+    for (const std::string& why : left_out) {
+        reasons.add(why);
+        if (left_out.size() <= most) say("note: skipped {}\n", why);
+    }
+    if (left_out.size() <= most) return;
+    for (const Reasons::Reason& reason : reasons.all())
+        if (reason.count == 1)
+            say("note: skipped {}\n", reason.example);
+        else
+            say("note: skipped {} choices, for example {}\n", reason.count, reason.example);
 }
 
 void add_force(CLI::App& verb, bool& force) {

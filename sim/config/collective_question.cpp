@@ -7,7 +7,7 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/assembly.hpp"
-#include "sim/config/exchange_keys.hpp"
+#include "sim/config/keys.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/document/override.hpp"
 #include "sim/lowering/feasibility.hpp"

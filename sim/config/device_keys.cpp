@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include "sim/config/bandwidths.hpp"
 #include "sim/config/file_kinds.hpp"
-#include "sim/config/kernel_rate_keys.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 

@@ -1,4 +1,4 @@
-#include "sim/config/exchange_keys.hpp"
+#include "sim/config/keys.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/config/training_keys.hpp"
+#include "sim/config/keys.hpp"
 
 namespace syncline::config {
 
@@ -15,7 +15,7 @@ namespace {
 /// group.
 constexpr std::array software_keys{
     "exchange",
-    "servers.assignment",
+    "servers.placement",
     "servers.pull",
     "servers.local_reduction",
     "overlap",
@@ -110,10 +110,6 @@ public:
     void number_or_percent(Key key, double& value, bool& percent, double least, double most, const char* off) override {
         if (chosen(key)) fields_.number_or_percent(key, value, percent, least, most, off);
     }
-    void percent_or_section(Key key, double& value, bool& percent, double least, double most, const char* off,
-                            const std::function<void(Fields&)>& body) override {
-        if (chosen(key)) fields_.percent_or_section(key, value, percent, least, most, off, body);
-    }
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         if (chosen(key)) fields_.choice(key, value, words, list);
     }
@@ -136,20 +132,6 @@ public:
                           const std::function<void(Fields&)>& body) override {
         if (chosen(key)) fields_.quantity_or_each(key, value, dimension, range, body);
     }
-    void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
-                           const std::function<void(Fields&)>& body) override {
-        if (chosen(key)) return fields_.choice_or_section(key, value, words, body);
-        beside(key, body);
-    }
-    void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
-                            const std::function<void(Fields&)>& body) override {
-        if (chosen(key)) return fields_.integer_or_section(key, value, least, most, body);
-        beside(key, body);
-    }
-    void number_or_section(Key key, double& value, double least, double most,
-                           const std::function<void(Fields&)>& body) override {
-        if (chosen(key)) fields_.number_or_section(key, value, least, most, body);
-    }
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         if (chosen(key)) fields_.named(key, body);
     }
@@ -159,13 +141,14 @@ public:
     bool sound() const override { return false; }
 
 private:
-    bool chosen(const Key& key) const { return contains(software_keys, path_ + key.name); }
-
-    /// Visits what is in a mapping as if it were beside it, if that is some key of a framework.
-    void beside(const Key& key, const std::function<void(Fields&)>& body) {
-        if (!contains(left_out, path_ + key.name)) return;
-        SoftwareFields inner(fields_, path_ + key.name + ".");
-        body(inner);
+    /// Returns whether `key` is shown. Visits what is in a mapping that is left out as if it were beside it.
+    bool chosen(const Key& key) {
+        const std::string path = path_ + key.name;
+        if (key.body && contains(left_out, path)) {
+            SoftwareFields inner(fields_, path + ".");
+            (*key.body)(inner);
+        }
+        return contains(software_keys, path);
     }
 
     Fields& fields_;

@@ -1,4 +1,3 @@
-#include "sim/config/kernel_rate_keys.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +9,8 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/config/attention_rows.hpp"
-#include "sim/config/bandwidths.hpp"
-#include "sim/config/convolution_rows.hpp"
-#include "sim/config/grouped_rows.hpp"
-#include "sim/config/pointwise_rows.hpp"
-#include "sim/config/product_rows.hpp"
+#include "sim/config/platform_parts.hpp"
+#include "sim/config/rate_tables.hpp"
 
 namespace syncline::config {
 
@@ -198,11 +193,9 @@ void describe(Fields& fields, KernelRates& rates) {
                      "Host time to launch a kernel in an eager framework: `23 us`. A layer's pass takes at least that "
                      "per kernel, or that in addition (`training.launches`)."},
                     rates.host_launch_s, Dimension::seconds, {.word = "none", .most = 3600});
-    double backward_s = -1;  // no default for the schema
     fields.quantity(
         {"host_launch_backward", "Host time to launch a kernel in the backward pass: `45 us`. Default: `host_launch`."},
-        backward_s, Dimension::seconds, {.word = "none", .most = 3600});
-    if (fields.given("host_launch_backward")) rates.host_launch_backward_s = backward_s;
+        rates.host_launch_backward_s, Dimension::seconds, {.word = "none", .most = 3600});
     fields.text({"source", "Sources of the rates: who measured them, and how; or that they are chosen.", true},
                 rates.source);
     fields.file({"pointwise",

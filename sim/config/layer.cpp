@@ -9,8 +9,6 @@
 
 #include "sim/config/counts.hpp"
 #include "sim/config/layer_keys.hpp"
-#include "sim/config/layer_kinds.hpp"
-#include "sim/config/transformer_layer.hpp"
 #include "sim/workload/transformer.hpp"
 
 namespace syncline::config {

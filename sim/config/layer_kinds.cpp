@@ -1,4 +1,4 @@
-#include "sim/config/layer_kinds.hpp"
+#include "sim/config/layer_keys.hpp"
 
 #include <fmt/format.h>
 

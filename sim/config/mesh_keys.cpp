@@ -1,4 +1,3 @@
-#include "sim/config/mesh_keys.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/config/bandwidths.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 

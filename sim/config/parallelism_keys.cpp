@@ -1,9 +1,8 @@
-#include "sim/config/parallelism_keys.hpp"
+#include "sim/config/keys.hpp"
 
 #include <fmt/format.h>
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/config/exchange_keys.hpp"
 
 namespace syncline::config {
 

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/base/warning.hpp"
-#include "sim/config/bandwidths.hpp"
+#include "sim/base/diagnostics.hpp"
 #include "sim/config/file_kinds.hpp"
-#include "sim/config/mesh_keys.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 
@@ -123,11 +122,9 @@ void describe(Fields& fields, NodeDesign& node) {
                                       Dimension::seconds, {.word = "none", .most = 3600});
                    });
     describe_affinity(fields, node);
-    double price = -1;
     fields.number(
         {"price_per_hour", "Price of a node per hour, in any currency: `12.24`. Used for the `cost` of results."},
-        price, 0, 1e9);
-    if (fields.given("price_per_hour")) node.price_per_hour = price;
+        node.price_per_hour, 0, 1e9);
 }
 
 void describe(Fields& fields, Cluster& cluster, Routing& routing) {

@@ -1,7 +1,7 @@
-#include "sim/config/precision_keys.hpp"
+#include "sim/config/keys.hpp"
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/config/bandwidths.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 
@@ -9,20 +9,11 @@ namespace {
 
 constexpr double largest_element_size = 16;
 
-/// Describes a size that may be left open; `none` means 0.
-void describe_size(Fields& fields, Key key, std::optional<double>& size, const char* none = nullptr) {
-    double bytes = -1;  // no default for the schema
-    fields.quantity(key, bytes, Dimension::bytes, {.word = none, .most = largest_element_size});
-    if (fields.given(key.name)) size = bytes;
-}
-
 void describe_rate(Fields& fields, Compression& compression) {
-    double rate_Bps = 0;
     fields.quantity({"bandwidth",
                      "Rate at which encoding and decoding read and write memory: `500 GBps`. Default: the device's "
                      "`memory_bandwidth`."},
-                    rate_Bps, Dimension::bandwidth, bandwidths);
-    if (fields.given("bandwidth")) compression.codec_Bps = rate_Bps;
+                    compression.codec_Bps, Dimension::bandwidth, bandwidths);
 }
 
 }  // namespace
@@ -36,15 +27,17 @@ void describe(Fields& fields, Precision& precision) {
          "(activations 2 B, rest 4 B), or a mapping: `{weights: 4 B, gradients: 2 B}`."},
         word, {"uniform", "mixed", "autocast"}, [&](Fields& inner) {
             sizes = true;
-            describe_size(inner, {"weights", "Size of a weight. Default: the workload's `element_size`."},
-                          precision.weights);
-            describe_size(inner, {"gradients", "Size of a gradient. Default: the workload's `element_size`."},
-                          precision.gradients);
-            describe_size(inner,
-                          {"master",
-                           "Element size of master weights and of optimizer state; `none`: no master copy. Default: `4 "
-                           "B` if weights are smaller, else no copy."},
-                          precision.master, "none");
+            constexpr QuantityRange range{.most = largest_element_size};
+            constexpr QuantityRange range_or_none{.word = "none", .most = largest_element_size};
+            inner.quantity({"weights", "Size of a weight. Default: the workload's `element_size`."}, precision.weights,
+                           Dimension::bytes, range);
+            inner.quantity({"gradients", "Size of a gradient. Default: the workload's `element_size`."},
+                           precision.gradients, Dimension::bytes, range);
+            inner.quantity(
+                {"master",
+                 "Element size of master weights and of optimizer state; `none`: no master copy. Default: `4 "
+                 "B` if weights are smaller, else no copy."},
+                precision.master, Dimension::bytes, range_or_none);
             int products = 0;
             inner.choice({"products",
                           "Number format of GEMMs with `compute: tables`: that of activations (`uniform`), `fp32`, "
@@ -56,9 +49,9 @@ void describe(Fields& fields, Precision& precision) {
             inner.quantity({"accumulation",
                             "Element size of a separate buffer in which micro-batch gradients are accumulated: `4 B`. "
                             "Exchanges carry elements of the size of `gradients`."},
-                           precision.accumulation, Dimension::bytes, {.word = "none", .most = largest_element_size});
-            describe_size(inner, {"activations", "Size of an activation. Default: the workload's `element_size`."},
-                          precision.activations);
+                           precision.accumulation, Dimension::bytes, range_or_none);
+            inner.quantity({"activations", "Size of an activation. Default: the workload's `element_size`."},
+                           precision.activations, Dimension::bytes, range);
         });
     if (fields.given("precision") && !sizes) precision = {};
     if (word == 1) precision = Precision::mixed();

@@ -1,4 +1,4 @@
-#include "sim/config/saved.hpp"
+#include "sim/config/keys.hpp"
 
 namespace syncline::config {
 
@@ -10,22 +10,18 @@ void describe(Fields& fields, Saved& saved) {
                 {"gathered",
                  "Gathered inputs kept until the backward pass with `sequence`, instead of a second all-gather."},
                 saved.gathered);
-            bool gate = false;
             inner.flag({"gate",
                         "Activation function's results kept in gated layers, as by kernels that compute it apart from "
                         "the product. Default: with `elementwise: separate`."},
-                       gate);
-            if (inner.given("gate")) saved.gate = gate;
+                       saved.gate);
             inner.flag({"gradients",
                         "Gradient buffers kept between iterations; `false`: only from the backward pass to the "
                         "optimizer's step (PyTorch's `zero_grad`)."},
                        saved.gradients);
-            double bytes = -1;  // no default for the schema
             inner.quantity({"logits",
                             "Bytes per logit while the loss of a language model is computed: `12 B` with PyTorch's "
                             "cross_entropy. Default: the size of an activation, and 4 B."},
-                           bytes, Dimension::bytes, {.least = 4, .most = 64});
-            if (inner.given("logits")) saved.logit_bytes = bytes;
+                           saved.logit_bytes, Dimension::bytes, {.least = 4, .most = 64});
         });
 }
 

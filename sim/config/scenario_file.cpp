@@ -24,10 +24,8 @@ bool prepare(Assembly& assembly, Entry& variant) {
         assembly.report(variant.mark, "a variant's name must not be empty or contain control characters");
     assembly.attempt([&] { split_paths(variant.value); });
     for (const char* key : {"name", "variants", "expect", "measured"}) {
-        const auto& entries = variant.value.entries;
-        const auto found =
-            std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
-        if (found == entries.end()) continue;
+        const Entry* const found = variant.value.entry(key);
+        if (!found) continue;
         assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
                         "it may change platform, workload, training and collective");
         take(variant.value, key);
@@ -50,11 +48,10 @@ Assignments parse_assignments(Assembly& assembly, const std::vector<std::string>
 }
 
 Node take(Node& node, std::string_view key) {
-    const auto found =
-        std::find_if(node.entries.begin(), node.entries.end(), [&](const Entry& entry) { return entry.key == key; });
-    if (found == node.entries.end()) return {};
+    Entry* const found = node.entry(key);
+    if (!found) return {};
     Node value = std::move(found->value);
-    node.entries.erase(found);
+    node.entries.erase(node.entries.begin() + (found - node.entries.data()));
     return value;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/config/exchange_keys.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/config/keys.hpp"
 
 namespace syncline::config {
 
@@ -46,14 +46,11 @@ void describe(Fields& fields, Candidate& candidate, const std::vector<std::strin
 }
 
 void describe(Fields& fields, SelectionCondition& condition) {
-    const auto size = [&](Key key, std::optional<double>& value) {
-        double bytes = 0;
-        fields.quantity(key, bytes, Dimension::bytes, {.least = 1, .most = 1e15});
-        if (fields.given(key.name)) value = bytes;
-    };
-    size({"below", "Upper bound of the buffer's size, exclusive: `2 KiB`."}, condition.below_bytes);
-    size({"block_below", "Upper bound of the size of one N-th of the buffer among N ranks, exclusive."},
-         condition.block_below_bytes);
+    constexpr QuantityRange sizes{.least = 1, .most = 1e15};
+    fields.quantity({"below", "Upper bound of the buffer's size, exclusive: `2 KiB`."}, condition.below_bytes,
+                    Dimension::bytes, sizes);
+    fields.quantity({"block_below", "Upper bound of the size of one N-th of the buffer among N ranks, exclusive."},
+                    condition.block_below_bytes, Dimension::bytes, sizes);
     const auto ranks = [&](Key key, std::optional<std::uint32_t>& value) {
         std::int64_t number = 0;
         fields.integer(key, number, 1, largest_group);
@@ -61,15 +58,10 @@ void describe(Fields& fields, SelectionCondition& condition) {
     };
     ranks({"ranks_below", "Upper bound of the number of ranks, exclusive."}, condition.ranks_below);
     ranks({"ranks_from", "Minimum number of ranks."}, condition.ranks_from);
-    const auto flag = [&](Key key, std::optional<bool>& value) {
-        bool given = true;
-        fields.flag(key, given);
-        if (fields.given(key.name)) value = given;
-    };
-    flag({"even_ranks", "Parity of the number of ranks: even (`true`) or odd (`false`). Default: both."},
-         condition.even_ranks);
-    flag({"power_of_two", "Number of ranks: a power of two (`true`), or not (`false`). Default: both."},
-         condition.power_of_two);
+    fields.flag({"even_ranks", "Parity of the number of ranks: even (`true`) or odd (`false`). Default: both."},
+                condition.even_ranks);
+    fields.flag({"power_of_two", "Number of ranks: a power of two (`true`), or not (`false`). Default: both."},
+                condition.power_of_two);
 }
 
 void describe(Fields& fields, SelectionRow& row) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/config/bandwidths.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/config/platform_parts.hpp"
 #include "sim/topology/families.hpp"
 
 namespace syncline::config {

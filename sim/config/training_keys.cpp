@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/config/exchange_keys.hpp"
 #include "sim/config/file_kinds.hpp"
 #include "sim/config/framework_keys.hpp"
-#include "sim/config/parallelism_keys.hpp"
-#include "sim/config/precision_keys.hpp"
-#include "sim/config/saved.hpp"
-#include "sim/config/training_keys.hpp"
+#include "sim/config/keys.hpp"
 
 namespace syncline::config {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "sim/config/bandwidths.hpp"
 #include "sim/config/counts.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 
@@ -49,13 +49,11 @@ void describe(Fields& fields, MessageTerms& terms) {
                             });
     if (everywhere != unlimited) points = {{1, everywhere}};
     if (fields.given("bandwidth")) terms.bandwidth = points;
-    double eager_bytes = unlimited;
     fields.quantity({"eager",
                      "Maximum size of an eager message (MPI), which leaves without its receiver: `64 KiB`; larger ones "
                      "wait for a handshake (rendezvous). Default: both sides wait, without handshake."},
-                    eager_bytes, Dimension::bytes,
+                    terms.eager_bytes, Dimension::bytes,
                     {.zero = true, .word = "unlimited", .word_value = unlimited, .most = 1e15});
-    if (fields.given("eager")) terms.eager_bytes = eager_bytes;
 }
 
 void describe(Fields& fields, Staging& staging) {
@@ -64,10 +62,8 @@ void describe(Fields& fields, Staging& staging) {
                    "step and after its last (`collective`).",
                    true},
                   staging.unit, {{"message", Staging::Unit::message}, {"collective", Staging::Unit::collective}});
-    double rate_Bps = unlimited;
-    fields.quantity({"rate", "Copy rate: bytes per second. Default: the device's `host_link`."}, rate_Bps,
+    fields.quantity({"rate", "Copy rate: bytes per second. Default: the device's `host_link`."}, staging.rate_Bps,
                     Dimension::bandwidth, bandwidths_or_unlimited);
-    if (fields.given("rate")) staging.rate_Bps = rate_Bps;
     fields.quantity({"latency", "Latency of each copy: starting it, and detecting its end."}, staging.latency_s,
                     Dimension::seconds, times);
 }
@@ -75,12 +71,10 @@ void describe(Fields& fields, Staging& staging) {
 void describe(Fields& fields, Reduction& reduction) {
     fields.one_of({"where", "Processor that adds received data to local data: `device` or `host`."}, reduction.where,
                   {{"device", Reduction::Where::device}, {"host", Reduction::Where::host}});
-    double rate_Bps = unlimited;
     fields.quantity({"rate",
                      "Reduction rate: bytes of one operand added to another per second. Default: the `reduction_rate` "
                      "of the device or host."},
-                    rate_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
-    if (fields.given("rate")) reduction.rate_Bps = rate_Bps;
+                    reduction.rate_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.quantity({"launch", "Launch time of the reduction kernel in each step: `5 us`."}, reduction.launch_s,
                     Dimension::seconds, times);
 }

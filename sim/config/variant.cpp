@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sim/base/did_you_mean.hpp"
-#include "sim/config/exchange_keys.hpp"
 #include "sim/config/expect.hpp"
+#include "sim/config/keys.hpp"
 #include "sim/plan/collective_plan.hpp"
 
 namespace syncline::config {
@@ -48,9 +48,8 @@ void list_written(const Node& node, const std::string& path, std::vector<std::st
 }
 
 Location place_of(const Node& mapping, std::string_view key) {
-    const auto found = std::find_if(mapping.entries.begin(), mapping.entries.end(),
-                                    [&](const Entry& entry) { return entry.key == key; });
-    return locate(found == mapping.entries.end() ? mapping.mark : found->mark);
+    const Entry* const entry = mapping.entry(key);
+    return locate(entry ? entry->mark : mapping.mark);
 }
 
 }  // namespace

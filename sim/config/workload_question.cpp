@@ -1,6 +1,6 @@
 #include "sim/config/assembly.hpp"
-#include "sim/config/exchange_keys.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/config/keys.hpp"
 #include "sim/lowering/feasibility.hpp"
 
 namespace syncline::config {

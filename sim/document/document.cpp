@@ -68,10 +68,18 @@ std::string shown(const fs::path& path) {
     return path.lexically_normal().string();
 }
 
+const Entry* Node::entry(std::string_view key) const {
+    const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& one) { return one.key == key; });
+    return found == entries.end() ? nullptr : &*found;
+}
+
+Entry* Node::entry(std::string_view key) {
+    return const_cast<Entry*>(std::as_const(*this).entry(key));
+}
+
 const Node* Node::find(std::string_view key) const {
-    const auto found =
-        std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
-    return found == entries.end() ? nullptr : &found->value;
+    const Entry* const found = entry(key);
+    return found ? &found->value : nullptr;
 }
 
 Node* Node::find(std::string_view key) {

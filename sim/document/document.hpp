@@ -44,6 +44,9 @@ struct Node {
     std::vector<Node> items;     ///< the items of a sequence
     std::vector<Entry> entries;  ///< the entries of a mapping, in the order written
 
+    /// Return the entry of a key, and its value; null if there is none.
+    Entry* entry(std::string_view key);
+    const Entry* entry(std::string_view key) const;
     Node* find(std::string_view key);
     const Node* find(std::string_view key) const;
 };

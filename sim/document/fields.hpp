@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,12 +17,16 @@
 /// the JSON Schema is generated (json_schema.hpp). A default is the value that the member holds before it is visited.
 namespace syncline::config {
 
+class Fields;
+
 struct Key {
     const char* name;
     const char* doc;  ///< description; json_schema.cpp adds whether it is required, and its default
     bool required = false;
     bool file = false;             ///< the name of a file may replace a section (the reader sees the file's content)
     const char* unless = nullptr;  ///< required only if this other key is not given
+    /// Runs for a mapping, which may then replace the value, whatever the value's type; the value stays unchanged.
+    const std::function<void(Fields&)>* body = nullptr;
 };
 
 /// The range of a quantity's key, if it differs from "a finite number above zero with a unit".
@@ -72,11 +77,8 @@ public:
     /// A number, or a percentage: `2 %`. `percent` becomes which of the two. `off`, if given, is a word for zero.
     virtual void number_or_percent(Key key, double& value, bool& percent, double least, double most,
                                    const char* off = nullptr) = 0;
-    /// The same, or a mapping, for which the body runs and `value` stays unchanged. `off` is a word for zero.
-    virtual void percent_or_section(Key key, double& value, bool& percent, double least, double most, const char* off,
-                                    const std::function<void(Fields&)>& body) = 0;
     /// One of several words. `value` becomes the index of the word that is given. With `list`, whole numbers from 0 may
-    /// be given instead; `value` is then the number of words.
+    /// be given instead; `value` is then the number of words. -1 means no default.
     virtual void choice(Key key, int& value, const std::vector<std::string>& words,
                         std::vector<std::int64_t>* list = nullptr) = 0;
     /// A mapping. `off`, if given, is a word that may replace it and means "as if the key were absent". The body runs
@@ -87,15 +89,6 @@ public:
     /// A quantity, or a list of mappings as in `each`.
     virtual void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
                                   const std::function<void(Fields&)>& body) = 0;
-    /// A word as in `choice`, or a mapping, for which the body runs and `value` stays unchanged; -1 means no default.
-    virtual void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
-                                   const std::function<void(Fields&)>& body) = 0;
-    /// A whole number, or a mapping, for which the body runs and `value` stays unchanged.
-    virtual void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
-                                    const std::function<void(Fields&)>& body) = 0;
-    /// A number, as in `number`, or a mapping, for which the body runs and `value` stays unchanged.
-    virtual void number_or_section(Key key, double& value, double least, double most,
-                                   const std::function<void(Fields&)>& body) = 0;
     /// A mapping from arbitrary names to mappings; the body runs once for each. If the body visits no field, any keys
     /// are accepted.
     virtual void named(Key key, const std::function<void(const std::string& name, Fields&)>& body) = 0;
@@ -109,6 +102,43 @@ public:
     /// Returns whether this mapping has no errors so far, so that a check over several fields makes sense.
     /// Always false for the schema.
     virtual bool sound() const = 0;
+
+    /// Describe a value, or a mapping in its place: see Key::body.
+    using Body = std::function<void(Fields&)>;
+    void choice_or_section(Key key, int& value, const std::vector<std::string>& words, const Body& body) {
+        key.body = &body;
+        choice(key, value, words);
+    }
+    void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most, const Body& body) {
+        key.body = &body;
+        integer(key, value, least, most);
+    }
+    void number_or_section(Key key, double& value, double least, double most, const Body& body) {
+        key.body = &body;
+        number(key, value, least, most);
+    }
+    void percent_or_section(Key key, double& value, bool& percent, double least, double most, const char* off,
+                            const Body& body) {
+        key.body = &body;
+        number_or_percent(key, value, percent, least, most, off);
+    }
+
+    /// Describe a value that has no default, and is set only if the key is given.
+    void quantity(Key key, std::optional<double>& value, Dimension dimension, QuantityRange range = {}) {
+        double given_value = -1;
+        quantity(key, given_value, dimension, range);
+        if (given(key.name)) value = given_value;
+    }
+    void number(Key key, std::optional<double>& value, double least, double most) {
+        double given_value = least - 1;
+        number(key, given_value, least, most);
+        if (given(key.name)) value = given_value;
+    }
+    void flag(Key key, std::optional<bool>& value) {
+        bool given_value = false;
+        flag(key, given_value);
+        if (given(key.name)) value = given_value;
+    }
 
     /// Describes a choice whose values are enumerators.
     template <class Enum>

@@ -97,18 +97,12 @@ public:
     void number_or_percent(Key key, double&, bool&, double least, double most, const char* off) override {
         add(key, {{"anyOf", numbers_or_percents(least, most, off)}}, off ? Json(off) : Json());
     }
-    void percent_or_section(Key key, double&, bool&, double least, double most, const char* off,
-                            const std::function<void(Fields&)>& body) override {
-        Json any = numbers_or_percents(least, most, off);
-        any.push_back(mapping(body));
-        add(key, {{"anyOf", any}}, Json(off));
-    }
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         Json values = Json::array();
         for (const std::string& word : words) values.push_back(constant(word));
         Json type{{"enum", values}};
         if (list) type = {{"anyOf", {type, {{"type", "array"}, {"minItems", 1}, {"items", whole(0)}}}}};
-        add(key, type, words.at(static_cast<std::size_t>(value)));
+        add(key, type, value < 0 ? Json() : Json(words.at(static_cast<std::size_t>(value))));
     }
     void section(Key key, const std::function<void(Fields&)>& body, const char* off) override {
         Json any = Json::array({mapping(body)});
@@ -124,21 +118,6 @@ public:
         Json any = quantity(dimension, range);
         any.push_back(list(mapping(body)));
         add(key, {{"anyOf", any}}, default_quantity(value, dimension, range));
-    }
-    void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
-                           const std::function<void(Fields&)>& body) override {
-        const Json initial = value < 0 ? Json() : Json(words.at(static_cast<std::size_t>(value)));
-        add(key, {{"anyOf", {{{"enum", words}}, mapping(body)}}}, initial);
-    }
-    void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
-                            const std::function<void(Fields&)>& body) override {
-        const Json initial = value < least ? Json() : Json(value);
-        add(key, {{"anyOf", {whole(least, most), mapping(body)}}}, initial);
-    }
-    void number_or_section(Key key, double& value, double least, double most,
-                           const std::function<void(Fields&)>& body) override {
-        const Json initial = value >= least && value <= most ? Json(value) : Json();
-        add(key, {{"anyOf", {number(least, most), mapping(body)}}}, initial);
     }
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         const Json value = mapping([&](Fields& fields) { body("", fields); });
@@ -190,7 +169,7 @@ private:
 
     /// Completes the description by what else a reader needs. A default that the table puts into words replaces the
     /// value of the member.
-    void add(const Key& key, const Json& type, const Json& value) {
+    void add(const Key& key, Json type, const Json& value) {
         std::string text = key.doc;
         const bool usual = !key.required && !key.unless && !value.is_null() && text.find("Default:") == text.npos;
         if (key.required) required.push_back(key.name);
@@ -199,6 +178,11 @@ private:
         if (usual) text += fmt::format(" Default: `{}`.", shown(value));
         Json& property = properties[key.name];
         property["description"] = text;
+        if (key.body) {
+            Json any = type.contains("anyOf") ? type["anyOf"] : Json::array({type});
+            any.push_back(mapping(*key.body));
+            type = {{"anyOf", any}};
+        }
         property.update(type);
         if (usual) property["default"] = value;
     }

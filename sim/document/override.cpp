@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::size_t deepest_path = 64;
 
-Entry* find_entry(Node& node, std::string_view key) {
-    const auto found =
-        std::find_if(node.entries.begin(), node.entries.end(), [&](const Entry& entry) { return entry.key == key; });
-    return found == node.entries.end() ? nullptr : &*found;
-}
-
 bool is_mapping(const Node& node) {
     return node.kind == Node::Kind::mapping;
 }
@@ -41,7 +35,7 @@ public:
         for (std::size_t i = 0; i + 1 < path.parts.size(); ++i) {
             const auto& [key, at] = path.parts[i];
             entry.mark = place(at);
-            Entry* inner = find_entry(*within, key);
+            Entry* inner = within->entry(key);
             if (!inner) {
                 within->entries.push_back({key, entry.mark, mapping_at(entry.mark)});
                 inner = &within->entries.back();
@@ -56,7 +50,7 @@ public:
 
 private:
     void join(Node& target, Entry entry) {
-        Entry* there = find_entry(target, entry.key);
+        Entry* there = target.entry(entry.key);
         if (!there)
             target.entries.push_back(std::move(entry));
         else if (is_mapping(there->value) && is_mapping(entry.value))
@@ -84,7 +78,7 @@ void merge(Node& base, const Node& changes) {
     }
     if (!is_mapping(base)) base = mapping_at(changes.mark);
     for (const Entry& change : changes.entries) {
-        Entry* entry = find_entry(base, change.key);
+        Entry* entry = base.entry(change.key);
         if (change.value.kind == Node::Kind::null) {
             if (entry) base.entries.erase(base.entries.begin() + (entry - base.entries.data()));
             continue;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "sim/base/did_you_mean.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/utf8.hpp"
 #include "sim/document/read_text.hpp"
 #include "sim/document/size_range.hpp"
@@ -51,16 +51,13 @@ std::string quoted_list(const std::vector<std::string>& words) {
     return fmt::format("'{}'", fmt::join(words, "', '"));
 }
 
-std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
-    return did_you_mean(word, known, known.empty() ? "" : fmt::format("write one of {}", quoted_list(known)));
+std::string suggestion(const std::string& word, const std::vector<std::string>& known, const char* others = "") {
+    return did_you_mean(word, known, known.empty() ? "" : fmt::format("write {}one of {}", others, quoted_list(known)));
 }
 
 std::optional<double> plain_number(std::string_view text, double least, double most) {
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, problem] = std::from_chars(text.data(), end, number);
-    const bool good = problem == std::errc() && stop == end && number >= least && number <= most;
-    return good ? std::optional(number) : std::nullopt;
+    const auto number = number_in<double>(text);
+    return number && *number >= least && *number <= most ? number : std::nullopt;
 }
 
 /// One mapping of the document. `what` names it in messages.
@@ -113,8 +110,9 @@ public:
     }
 
     void integer(Key key, std::int64_t& value, std::int64_t least, std::int64_t most) override {
-        if (const Node* node = scalar(key, "a whole number"))
-            if (const auto number = whole(key, *node, least, most)) value = *number;
+        const Node* node = key.body ? find(key) : scalar(key, "a whole number");
+        const auto number = node ? whole(key, *node, least, most) : std::nullopt;
+        if (number) value = *number;
     }
 
     void integer_or_word(Key key, std::int64_t& value, std::int64_t most, const char* word) override {
@@ -219,25 +217,18 @@ public:
         percent = sign;
     }
 
-    void percent_or_section(Key key, double& value, bool& percent, double least, double most, const char* off,
-                            const std::function<void(Fields&)>& body) override {
-        const Node* node = node_.find(key.name);
-        if (!node || node->kind != Node::Kind::mapping) return number_or_percent(key, value, percent, least, most, off);
-        inside(*find(key), key.name, body);
-    }
-
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         const Node* listed = list ? node_.find(key.name) : nullptr;
         if (listed && listed->kind == Node::Kind::sequence) {
             value = static_cast<int>(words.size());
             return integer_list(key, *list, 0, 1 << 24);
         }
-        const Node* node = scalar(key, "a word");
+        const Node* node = key.body ? find(key) : scalar(key, "a word");
         if (!node) return;
         const auto found = std::find(words.begin(), words.end(), node->scalar);
-        if (found == words.end())
+        if (node->kind != Node::Kind::scalar || found == words.end())
             return fail(node->mark, fmt::format("'{}' cannot be {}", key.name, kind_of(*node)),
-                        suggestion(node->scalar, words));
+                        suggestion(node->scalar, words, key.body ? "keys, or " : ""));
         value = static_cast<int>(found - words.begin());
     }
 
@@ -265,36 +256,6 @@ public:
         if (!node) return;
         if (node->kind == Node::Kind::sequence) return inside_each(key, *node, body);
         if (const auto number = measure(key, *node, dimension, range)) value = *number;
-    }
-
-    void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
-                           const std::function<void(Fields&)>& body) override {
-        const Node* node = find(key);
-        if (!node) return;
-        if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
-        const auto found = std::find(words.begin(), words.end(), node->scalar);
-        if (node->kind == Node::Kind::scalar && found != words.end()) {
-            value = static_cast<int>(found - words.begin());
-            return;
-        }
-        const char* const which = words.size() > 1 ? "one of " : "";
-        fail(node->mark, fmt::format("'{}' cannot be {}", key.name, kind_of(*node)),
-             did_you_mean(node->scalar, words, fmt::format("write keys, or {}{}", which, quoted_list(words))));
-    }
-
-    void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
-                            const std::function<void(Fields&)>& body) override {
-        const Node* node = find(key);
-        if (!node) return;
-        if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
-        if (const auto number = whole(key, *node, least, most)) value = *number;
-    }
-
-    void number_or_section(Key key, double& value, double least, double most,
-                           const std::function<void(Fields&)>& body) override {
-        const Node* node = node_.find(key.name);
-        if (!node || node->kind != Node::Kind::mapping) return number(key, value, least, most);
-        if (find(key)) inside(*node, key.name, body);
     }
 
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
@@ -343,9 +304,8 @@ private:
             const std::string_view part = path.substr(0, path.find('.'));
             const Node* next = node->find(part);
             if (node->kind == Node::Kind::sequence) {
-                std::size_t item = node->items.size();
-                std::from_chars(part.data(), part.data() + part.size(), item);
-                if (item < node->items.size()) next = &node->items[item];
+                const auto item = number_in<std::size_t>(part);
+                if (item && *item < node->items.size()) next = &node->items[*item];
             }
             if (!next) return {node, false};
             node = next;
@@ -366,7 +326,7 @@ private:
             inside(list.items[i], fmt::format("item {} of {}", i + 1, key.name), body);
     }
 
-    /// Returns the value of `key` if the key is given and its value is not empty.
+    /// Returns the value of `key` if the key is given and its value is not empty. Reads a mapping that replaces it.
     const Node* find(const Key& key) {
         known_.emplace_back(key.name);
         const Node* node = node_.find(key.name);
@@ -374,6 +334,10 @@ private:
         if (!node && required) {
             sound_ = false;
             missing_.emplace_back(key.name);
+        }
+        if (node && key.body && node->kind == Node::Kind::mapping) {
+            inside(*node, key.name, *key.body);
+            return nullptr;
         }
         if (!node || node->kind != Node::Kind::null) return node;
         fail(node->mark, fmt::format("'{}' has no value", key.name),

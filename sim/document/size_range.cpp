@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "sim/base/number.hpp"
 #include "sim/base/units.hpp"
 
 namespace syncline::config {
@@ -35,9 +35,8 @@ SizeRange parse_size_range(std::string_view text) {
     double factor = 2;
     if (star != std::string_view::npos) {
         const std::string_view number = trim(text.substr(star + 1));
-        const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), factor);
-        if (problem != std::errc() || end != number.data() + number.size() || !(factor >= 1.01) ||
-            !std::isfinite(factor))
+        factor = number_in<double>(number).value_or(0);
+        if (!(factor >= 1.01) || !std::isfinite(factor))
             return wrong(fmt::format("'{}' is not a factor above 1", number));
     }
     double ends[2];

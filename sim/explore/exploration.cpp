@@ -9,7 +9,6 @@
 #include "sim/output/field_cells.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/query/row_text.hpp"
-#include "sim/store/json_value.hpp"
 
 namespace syncline::batch {
 
@@ -23,35 +22,13 @@ Unit unit_in(const Rows& rows, const std::string& name) {
     return rows.unit(static_cast<std::size_t>(found - rows.columns.begin()));
 }
 
-std::string readable(Unit unit, const Value& value) {
-    if (const auto* number = std::get_if<double>(&value)) return cell_of(*number, unit);
-    if (const auto* whole = std::get_if<std::int64_t>(&value))
-        return unit == Unit::number ? field(*whole) : cell_of(static_cast<double>(*whole), unit);
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    return "-";
-}
-
-Json json(const Rows& rows) {
-    Json list = Json::array();
-    for (const auto& row : rows.rows) {
-        Json object;
-        for (std::size_t i = 0; i < row.size(); ++i) object[rows.columns[i]] = json_of(row[i]);
-        list.push_back(std::move(object));
-    }
-    return list;
-}
-
-std::string table(const Rows& rows, bool ranks, const TableLayout& layout) {
-    std::vector<Row> cells(1);
-    if (ranks) cells.front().emplace_back("rank");
-    for (std::size_t i = 0; i < rows.columns.size(); ++i)
-        cells.front().push_back(heading_of(rows.columns[i], rows.unit(i)));
-    for (std::size_t r = 0; r < rows.rows.size(); ++r) {
-        Row& row = cells.emplace_back();
-        if (ranks) row.push_back(fmt::format("{}", r + 1));
-        for (std::size_t i = 0; i < rows.columns.size(); ++i) row.push_back(readable(rows.unit(i), rows.rows[r][i]));
-    }
-    return aligned(cells, 0, layout);
+/// Puts the place of each row, from 1, before it.
+Rows with_ranks(Rows rows) {
+    rows.columns.insert(rows.columns.begin(), "rank");
+    rows.units.insert(rows.units.begin(), Unit::number);
+    for (std::size_t i = 0; i < rows.rows.size(); ++i)
+        rows.rows[i].insert(rows.rows[i].begin(), static_cast<std::int64_t>(i + 1));
+    return rows;
 }
 
 /// Returns "80 ranked, 4 failed"; counts of zero are left out.
@@ -126,11 +103,11 @@ std::string stages_table(const Exploration& e, const TableLayout& layout) {
 std::string to_table(const Exploration& e, const TableLayout& layout) {
     std::string text = summary(e);
     if (!e.ranked.rows.empty()) {
-        text.append("\n").append(table(e.ranked, true, layout));
+        text.append("\n").append(to_table(with_ranks(e.ranked), layout));
         text +=
             fmt::format("\nPareto front: no point is both faster ({}) and cheaper ({}) than one of these\n\n",
                         heading_of(e.time, unit_in(e.front, e.time)), heading_of(e.cost, unit_in(e.front, e.cost))) +
-            table(e.front, false, layout);
+            to_table(e.front, layout);
     }
     if (!e.axes.empty()) text.append("\n").append(axes_table(e, unit_in(e.ranked, e.objective_column), layout));
     if (!e.stages.empty()) text.append("\n").append(stages_table(e, layout));
@@ -171,23 +148,15 @@ std::string to_json(const Exploration& e) {
                      {"left_out", e.counts.left_out},
                      {"skipped", e.counts.skipped}}},
                    {"not_ranked", std::move(not_ranked)},
-                   {"ranked", json(e.ranked)},
-                   {"front", {{"time", e.time}, {"cost", e.cost}, {"plans", json(e.front)}}},
+                   {"ranked", list_of(e.ranked)},
+                   {"front", {{"time", e.time}, {"cost", e.cost}, {"plans", list_of(e.front)}}},
                    {"axes", std::move(axes)},
                    {"stages", std::move(stages)},
                    {"notes", e.notes}});
 }
 
 std::string to_csv(const Exploration& e) {
-    std::vector<std::string> fields{"rank"};
-    for (const std::string& column : e.ranked.columns) fields.push_back(quoted(column));
-    std::string text = line(fields);
-    for (std::size_t r = 0; r < e.ranked.rows.size(); ++r) {
-        fields = {field(r + 1)};
-        for (const Value& value : e.ranked.rows[r]) fields.push_back(field_of(value));
-        text += line(fields);
-    }
-    return text;
+    return to_csv(with_ranks(e.ranked));
 }
 
 }  // namespace syncline::batch

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <system_error>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/did_you_mean.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/regular_file.hpp"
 #include "sim/document/read_text.hpp"
 
@@ -22,17 +22,11 @@ namespace fs = std::filesystem;
     throw ConfigError({{{where, 1, 1, ""}, std::move(message), std::move(hint)}});
 }
 
-std::optional<int> whole_number(std::string_view text) {
-    int number = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return problem == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 /// Returns lesson 1, "ring", for "01-ring"; nothing for names of other forms.
 std::optional<Lesson> named(const std::string& stem) {
     const std::size_t dash = stem.find('-');
     if (dash == std::string::npos) return {};
-    const std::optional<int> number = whole_number(std::string_view(stem).substr(0, dash));
+    const auto number = number_in<int>(std::string_view(stem).substr(0, dash));
     if (!number) return {};
     Lesson lesson;
     lesson.number = *number;
@@ -102,7 +96,8 @@ std::vector<Lesson> load_lessons(const fs::path& folder) {
 const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string& word) {
     std::vector<std::string> names;
     for (const Lesson& lesson : lessons) {
-        if (whole_number(word) == lesson.number || word == lesson.name || word == lesson.scenario.stem()) return lesson;
+        if (number_in<int>(word) == lesson.number || word == lesson.name || word == lesson.scenario.stem())
+            return lesson;
         names.push_back(lesson.name);
     }
     refuse(word, fmt::format("there is no lesson '{}'", word),

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "sim/base/number.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/result_fields.hpp"
 #include "sim/output/writers.hpp"
@@ -42,10 +42,9 @@ std::optional<Json> at(const Json& fields, std::string_view path) {
         if (found == fields.end()) return {};
         value = *found;
     } else if (fields.is_array()) {
-        std::size_t place = 0;
-        const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), place);
-        if (problem != std::errc() || end != part.data() + part.size()) return {};
-        if (place < fields.size()) value = fields[place];
+        const auto place = number_in<std::size_t>(part);
+        if (!place) return {};
+        if (*place < fields.size()) value = fields[*place];
     } else if (!fields.is_null()) {
         return {};
     }

@@ -1,6 +1,7 @@
 #include "sim/output/explanation_output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -18,15 +19,20 @@ using namespace text;
 
 namespace {
 
+/// The parts of a rank's time, by field.
+constexpr std::pair<const char*, double RankParts::*> rank_parts[] = {
+    {"compute_s", &RankParts::compute_s},
+    {"hidden_communication_s", &RankParts::hidden_communication_s},
+    {"exposed_communication_s", &RankParts::exposed_communication_s},
+    {"reduction_s", &RankParts::reduction_s},
+    {"copies_s", &RankParts::copies_s},
+    {"waiting_s", &RankParts::waiting_s},
+    {"idle_s", &RankParts::idle_s}};
+
 Json object(const RankParts& parts, std::size_t rank) {
-    return {{"rank", rank},
-            {"compute_s", parts.compute_s},
-            {"hidden_communication_s", parts.hidden_communication_s},
-            {"exposed_communication_s", parts.exposed_communication_s},
-            {"reduction_s", parts.reduction_s},
-            {"copies_s", parts.copies_s},
-            {"waiting_s", parts.waiting_s},
-            {"idle_s", parts.idle_s}};
+    Json json{{"rank", rank}};
+    for (const auto& [field, part] : rank_parts) json[field] = parts.*part;
+    return json;
 }
 
 Json object(const LinkParts& link) {
@@ -85,20 +91,12 @@ std::string parts_table(const Explanation& e, const TableLayout& layout) {
                           seconds(parts.exposed_communication_s), seconds(parts.reduction_s), seconds(parts.copies_s),
                           seconds(parts.waiting_s), seconds(parts.idle_s), seconds(parts.sum_s())});
     };
-    RankParts mean;
-    for (const RankParts& parts : e.ranks) {
-        mean.compute_s += parts.compute_s;
-        mean.hidden_communication_s += parts.hidden_communication_s;
-        mean.exposed_communication_s += parts.exposed_communication_s;
-        mean.reduction_s += parts.reduction_s;
-        mean.copies_s += parts.copies_s;
-        mean.waiting_s += parts.waiting_s;
-        mean.idle_s += parts.idle_s;
-    }
     const auto ranks = static_cast<double>(e.ranks.size());
-    for (double* part : {&mean.compute_s, &mean.hidden_communication_s, &mean.exposed_communication_s,
-                         &mean.reduction_s, &mean.copies_s, &mean.waiting_s, &mean.idle_s})
-        *part /= ranks;
+    RankParts mean;
+    for (const auto& [field, part] : rank_parts) {
+        for (const RankParts& parts : e.ranks) mean.*part += parts.*part;
+        mean.*part /= ranks;
+    }
     add(fmt::format("{} (last)", e.last_rank), e.ranks[e.last_rank]);
     constexpr std::size_t few = 8;
     for (std::size_t rank = 0; rank < e.ranks.size() && e.ranks.size() <= few; ++rank)
@@ -282,25 +280,8 @@ std::string to_table(const Explanation& e, const TableLayout& layout) {
 }  // namespace
 
 const char* name_of(PathKind kind) {
-    switch (kind) {
-        case PathKind::compute:
-            return "compute";
-        case PathKind::transfer:
-            return "transfer";
-        case PathKind::latency:
-            return "latency";
-        case PathKind::overhead:
-            return "overhead";
-        case PathKind::copy:
-            return "copy";
-        case PathKind::reduction:
-            return "reduction";
-        case PathKind::timer:
-            return "timer";
-        case PathKind::waiting:
-            return "waiting";
-    }
-    return "";
+    constexpr std::array names{"compute", "transfer", "latency", "overhead", "copy", "reduction", "timer", "waiting"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
 Json object(const Explanation& e) {
@@ -373,15 +354,14 @@ std::string to_json(const ExplainReport& report) {
 }
 
 std::string to_csv(const ExplainReport& report) {
-    std::string text = line({"variant", "rank", "window_s", "compute_s", "hidden_communication_s",
-                             "exposed_communication_s", "reduction_s", "copies_s", "waiting_s", "idle_s"});
+    std::vector<std::string> cells{"variant", "rank", "window_s"};
+    for (const auto& [name, part] : rank_parts) cells.emplace_back(name);
+    std::string text = line(cells);
     for (const Explanation& e : report.explanations)
         for (std::size_t rank = 0; rank < e.ranks.size(); ++rank) {
-            const RankParts& parts = e.ranks[rank];
-            text +=
-                line({quoted(e.result.variant), field(rank), field(e.window_s), field(parts.compute_s),
-                      field(parts.hidden_communication_s), field(parts.exposed_communication_s),
-                      field(parts.reduction_s), field(parts.copies_s), field(parts.waiting_s), field(parts.idle_s)});
+            cells = {quoted(e.result.variant), field(rank), field(e.window_s)};
+            for (const auto& [name, part] : rank_parts) cells.push_back(field(e.ranks[rank].*part));
+            text += line(cells);
         }
     return text;
 }

@@ -10,6 +10,26 @@ namespace {
 
 constexpr std::size_t width = 100;  // of a line, after which a new one begins
 
+/// The symbol of a unit, and the ending of the names of fields that have it.
+struct UnitWords {
+    const char* symbol = "";
+    const char* ending = "";
+};
+
+const UnitWords& words_of(Unit unit) {
+    static constexpr UnitWords in_order[] = {{},
+                                             {},
+                                             {},
+                                             {},
+                                             {"s", "_s"},
+                                             {"B", "_bytes"},
+                                             {"B/s", "_Bps"},
+                                             {"samples/s", "_samples_per_s"},
+                                             {"tokens/s", "_per_s"},
+                                             {"Tflops"}};
+    return in_order[static_cast<std::size_t>(unit)];
+}
+
 template <class T>
 void add_units(std::map<std::string, Unit, std::less<>>& units) {
     for (const ResultField<T>& field : fields_of<T>()) units.emplace(field.name, field.unit);
@@ -60,35 +80,11 @@ Unit unit_of(std::string_view name) {
 }
 
 const char* symbol(Unit unit) {
-    switch (unit) {
-        case Unit::seconds:
-            return "s";
-        case Unit::bytes:
-            return "B";
-        case Unit::bandwidth:
-            return "B/s";
-        case Unit::samples_per_s:
-            return "samples/s";
-        case Unit::tokens_per_s:
-            return "tokens/s";
-        case Unit::tflops:
-            return "Tflops";
-        case Unit::text:
-        case Unit::list:
-        case Unit::number:
-        case Unit::share:
-            break;
-    }
-    return "";
+    return words_of(unit).symbol;
 }
 
 std::string without_unit(std::string name, Unit unit) {
-    const std::string_view ending = unit == Unit::seconds         ? "_s"
-                                    : unit == Unit::bytes         ? "_bytes"
-                                    : unit == Unit::bandwidth     ? "_Bps"
-                                    : unit == Unit::samples_per_s ? "_samples_per_s"
-                                    : unit == Unit::tokens_per_s  ? "_per_s"
-                                                                  : "";
+    const std::string_view ending = words_of(unit).ending;
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
     return name;
 }

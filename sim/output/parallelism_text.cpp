@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <vector>
 
 #include "sim/output/cells.hpp"
@@ -11,18 +12,10 @@ namespace syncline {
 namespace {
 
 const char* name_of(PipelineSchedule schedule) {
-    switch (schedule) {
-        case PipelineSchedule::gpipe:
-            return "gpipe";
-        case PipelineSchedule::one_f_one_b:
-            return "1f1b";
-        case PipelineSchedule::interleaved:
-            return "interleaved";
-        case PipelineSchedule::zero_bubble_h1:
-            return "zb-h1";
-    }
-    return "";
+    constexpr std::array names{"gpipe", "1f1b", "interleaved", "zb-h1"};
+    return names[static_cast<std::size_t>(schedule)];
 }
+
 std::string layers_of(const LayerRange& range) {
     return range.first == range.last ? range.first : range.first + ".." + range.last;
 }
@@ -43,27 +36,12 @@ std::int64_t columns(const Parallelism& parallelism, const Layout& layout, std::
 }
 
 const char* name_of(Sharding sharding) {
-    switch (sharding) {
-        case Sharding::none:
-            return "none";
-        case Sharding::optimizer:
-            return "optimizer";
-        case Sharding::gradients:
-            return "gradients";
-        case Sharding::parameters:
-            return "parameters";
-    }
-    return "";
+    constexpr std::array names{"none", "optimizer", "gradients", "parameters"};
+    return names[static_cast<std::size_t>(sharding)];
 }
 
 const char* name_of(ContextExchange exchange) {
-    switch (exchange) {
-        case ContextExchange::ring:
-            return "ring";
-        case ContextExchange::ulysses:
-            return "ulysses";
-    }
-    return "";
+    return exchange == ContextExchange::ring ? "ring" : "ulysses";
 }
 
 std::string schedule_of(const Parallelism& parallelism) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "sim/analysis/scaling.hpp"
 #include "sim/output/cells.hpp"
@@ -47,7 +48,8 @@ class Fields {
 public:
     template <class Get>
     Fields& add(const char* name, Unit unit, const char* doc, int column, Get get) {
-        fields_.push_back({name, unit, doc, column, [get](const T& result) { return shown(get(result)); }});
+        fields_.push_back(
+            {name, unit, doc, column, [get](const T& result) { return shown(std::invoke(get, result)); }});
         return *this;
     }
     template <class Get>
@@ -73,7 +75,7 @@ public:
     Fields& add_part(const std::string& name, int column, Get get) {
         for (const ResultField<Part>& field : fields_of<Part>())
             fields_.push_back({name + "." + field.name, field.unit, field.doc, column + field.column - 1,
-                               [get, &field](const T& result) { return field.value(get(result)); }});
+                               [get, &field](const T& result) { return field.value(std::invoke(get, result)); }});
         return *this;
     }
     std::vector<ResultField<T>> all() { return std::move(fields_); }
@@ -161,13 +163,13 @@ constexpr Shared bus_bandwidth{"bus_bandwidth_Bps", Unit::bandwidth, "bus bandwi
 /// Returns a getter of a number of the results with several seeds.
 template <class Get>
 auto spread(Get get) {
-    return [get](const Result& r) { return r.repeated ? std::optional(get(*r.repeated)) : std::nullopt; };
+    return [get](const Result& r) { return r.repeated ? std::optional(std::invoke(get, *r.repeated)) : std::nullopt; };
 }
 
 /// Returns a getter of a number of the whole training.
 template <class Get>
 auto of_run(Get get) {
-    return [get](const Result& r) { return r.run ? std::optional(get(*r.run)) : std::nullopt; };
+    return [get](const Result& r) { return r.run ? std::optional(std::invoke(get, *r.run)) : std::nullopt; };
 }
 
 Json host_bytes(const Memory& memory) {
@@ -208,7 +210,7 @@ const std::vector<ResultField<Memory>>& fields_of() {
             .add("device_bytes", Unit::bytes, "memory of the device; null if unknown", 6,
                  [](const Memory& m) { return m.device_bytes ? whole(*m.device_bytes) : Json(nullptr); })
             .add("fraction", Unit::share, "total / device; null if the device's memory is unknown", 7,
-                 [](const Memory& m) { return m.fraction(); })
+                 &Memory::fraction)
             .all();
     return table;
 }
@@ -217,16 +219,14 @@ template <>
 const std::vector<ResultField<Result>>& fields_of() {
     static const auto table =
         Fields<Result>{}
-            .add("variant", Unit::text, "the variant", 1, [](const Result& r) { return r.variant; })
-            .add("workload", Unit::text, "its model", 2, [](const Result& r) { return r.workload; })
+            .add("variant", Unit::text, "the variant", 1, &Result::variant)
+            .add("workload", Unit::text, "its model", 2, &Result::workload)
             .add(common::ranks, 3)
             .add(common::nodes, 44)
-            .add("samples", Unit::number, "samples of an iteration, all ranks together", 45,
-                 [](const Result& r) { return r.samples; })
+            .add("samples", Unit::number, "samples of an iteration, all ranks together", 45, &Result::samples)
             .add(common::fabric, 16)
             .add(common::transport, 22)
-            .add("exchange", Unit::text, "`allreduce`, `parameter-server` or `gossip`", 17,
-                 [](const Result& r) { return r.exchange; })
+            .add("exchange", Unit::text, "`allreduce`, `parameter-server` or `gossip`", 17, &Result::exchange)
             .add("algorithm", Unit::text,
                  "the algorithm, or what a selection chose: `mpich: rabenseifner`; null with a parameter server or "
                  "gossip",
@@ -313,26 +313,26 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("choice_of", Unit::text, "with `model: auto`: the variant this is a choice of; else null", 41,
                  [](const Result& r) { return given(r.choice_of); })
             .add("best", Unit::text, "with `model: auto`: whether it is the fastest of the choices; else null", 42,
-                 [](const Result& r) { return r.best; })
+                 &Result::best)
             .add("iteration_time_s", Unit::seconds, "one iteration in steady state", 4,
                  [](const Result& r) { return r.time.iteration_s; })
             .add_if_given("repeats", Unit::number, "number of seeds, 1 if nothing is random; only with `--repeat`", 81,
-                          spread([](const Spread& s) { return s.count; }))
+                          spread(&Spread::count))
             .add_if_given("iteration_time_mean_s", Unit::seconds, "mean over all seeds; only with `--repeat`", 82,
-                          spread([](const Spread& s) { return s.mean; }))
+                          spread(&Spread::mean))
             .add_if_given("iteration_time_median_s", Unit::seconds, "median over all seeds; only with `--repeat`", 83,
-                          spread([](const Spread& s) { return s.median; }))
+                          spread(&Spread::median))
             .add_if_given("iteration_time_p05_s", Unit::seconds, "5 % quantile over all seeds; only with `--repeat`",
-                          84, spread([](const Spread& s) { return s.p05; }))
+                          84, spread(&Spread::p05))
             .add_if_given("iteration_time_p95_s", Unit::seconds, "95 % quantile over all seeds; only with `--repeat`",
-                          85, spread([](const Spread& s) { return s.p95; }))
+                          85, spread(&Spread::p95))
             .add_if_given(
                 "expected_slowest_s", Unit::seconds,
                 "expected computation time of an iteration's slowest rank; only with jitter of ranks or nodes", 86,
-                [](const Result& r) { return r.expected_slowest_s; })
+                &Result::expected_slowest_s)
             .add_if_given("expected_slowest_factor", Unit::number,
                           "the same / the longest planned computation time; only with jitter of ranks or nodes", 87,
-                          [](const Result& r) { return r.expected_slowest_factor; })
+                          &Result::expected_slowest_factor)
             .add("compute_time_s", Unit::seconds, "the compute stream is busy", 5,
                  [](const Result& r) { return r.time.compute_s; })
             .add("communication_time_s", Unit::seconds,
@@ -349,11 +349,11 @@ const std::vector<ResultField<Result>>& fields_of() {
                  "share of the time in which devices wait for other stages; null without stages", 43,
                  [](const Result& r) { return r.time.pipeline_bubble; })
             .add("throughput_samples_per_s", Unit::samples_per_s, "all ranks together", 8,
-                 [](const Result& r) { return r.throughput_samples_per_s; })
+                 &Result::throughput_samples_per_s)
             .add("scaling", Unit::text, "`weak` with `batch_per_rank`, `strong` with `batch`", 56,
                  [](const Result& r) { return name_of(r.scaling); })
             .add("scaling_efficiency", Unit::share, "throughput / (ranks × throughput of one rank)", 9,
-                 [](const Result& r) { return r.scaling_efficiency; })
+                 &Result::scaling_efficiency)
             .add("model_flops", Unit::number, "FLOP of an iteration's forward and backward passes, all ranks together",
                  61, [](const Result& r) { return r.utilisation.flop; })
             .add("model_flops_utilisation", Unit::share,
@@ -373,23 +373,22 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("cost_per_million_samples", Unit::number, "the same per million samples", 48,
                  [](const Result& r) { return r.cost.per_million_samples(r.samples); })
             .add_if_given("run_iterations", Unit::number, "iterations of the whole training; only with `training.run`",
-                          90, of_run([](const WholeRun& run) { return run.iterations; }))
+                          90, of_run(&WholeRun::iterations))
             .add_if_given("run_time_s", Unit::seconds, "time of the whole training; only with `training.run`", 91,
-                          of_run([](const WholeRun& run) { return run.time_s; }))
+                          of_run(&WholeRun::time_s))
             .add_if_given("run_cost", Unit::number, "its cost; only with `training.run` and a price", 92,
                           [](const Result& r) { return r.run ? r.run->cost : std::nullopt; })
             .add(common::messages, 10)
             .add(common::bytes_sent, 11)
             .add(common::most_bytes_sent, 12)
-            .add("gradient_bytes", Unit::bytes, "one full set of gradients", 13,
-                 [](const Result& r) { return r.gradient_bytes; })
+            .add("gradient_bytes", Unit::bytes, "one full set of gradients", 13, &Result::gradient_bytes)
             .add("closed_form.formula", Unit::text, "formula of one exchange", 0,
                  [](const Result& r) { return r.closed_form.formula; })
             .add("closed_form.communication_time_s", Unit::seconds, "all exchanges, without computation", 14,
                  [](const Result& r) { return r.closed_form.communication_time_s; })
             .add("closed_form.iteration_time_s", Unit::seconds, "the iteration", 15,
                  [](const Result& r) { return r.closed_form.iteration_time_s; })
-            .add_part<Memory>("memory", 23, [](const Result& r) -> const Memory& { return r.memory; })
+            .add_part<Memory>("memory", 23, &Result::memory)
             .add_if_given("memory.host_bytes", Unit::bytes,
                           "the host's memory for this rank: optimizer state, gradients, weights; only with `offload`",
                           97, [](const Result& r) { return host_bytes(r.memory); })
@@ -413,70 +412,69 @@ const std::vector<ResultField<Result>>& fields_of() {
 
 template <>
 const std::vector<ResultField<CollectiveResult>>& fields_of() {
-    static const auto table = Fields<CollectiveResult>{}
-                                  .add(common::operation, 1)
-                                  .add(common::exchange_algorithm, 2)
-                                  .add(common::overlay, 12)
-                                  .add(common::fabric, 13)
-                                  .add(common::transport, 16)
-                                  .add(common::contributors, 0)
-                                  .add(common::receivers, 0)
-                                  .add(common::ranks, 3)
-                                  .add(common::rounds, 0)
-                                  .add(common::nodes, 17)
-                                  .add(common::bytes, 4)
-                                  .add(common::completion_time, 5)
-                                  .add(common::device_time, 18)
-                                  .add(common::cost, 19)
-                                  .add(common::closed_form, 6)
-                                  .add(common::messages, 7)
-                                  .add(common::bytes_sent, 8)
-                                  .add(common::most_bytes_sent, 11)
-                                  .add("bytes_sent_by_rank", Unit::list, "one number per rank", 0,
-                                       [](const CollectiveResult& r) { return r.sent_by; })
-                                  .add("bytes_received_by_rank", Unit::list, "one number per rank", 0,
-                                       [](const CollectiveResult& r) { return r.received_by; })
-                                  .add(common::algorithm_bandwidth, 9)
-                                  .add(common::bus_bandwidth, 10)
-                                  .add(common::links, 0)
-                                  .add_column(common::most_used_link, 14)
-                                  .add_column(common::most_used_link_utilisation, 15)
-                                  .add(common::notes, last_column)
-                                  .add(common::fidelity, 20)
-                                  .add(common::messages_simulated, 21)
-                                  .add(common::messages_folded, 22)
-                                  .add(common::folding_error, 23)
-                                  .all();
+    static const auto table =
+        Fields<CollectiveResult>{}
+            .add(common::operation, 1)
+            .add(common::exchange_algorithm, 2)
+            .add(common::overlay, 12)
+            .add(common::fabric, 13)
+            .add(common::transport, 16)
+            .add(common::contributors, 0)
+            .add(common::receivers, 0)
+            .add(common::ranks, 3)
+            .add(common::rounds, 0)
+            .add(common::nodes, 17)
+            .add(common::bytes, 4)
+            .add(common::completion_time, 5)
+            .add(common::device_time, 18)
+            .add(common::cost, 19)
+            .add(common::closed_form, 6)
+            .add(common::messages, 7)
+            .add(common::bytes_sent, 8)
+            .add(common::most_bytes_sent, 11)
+            .add("bytes_sent_by_rank", Unit::list, "one number per rank", 0, &CollectiveResult::sent_by)
+            .add("bytes_received_by_rank", Unit::list, "one number per rank", 0, &CollectiveResult::received_by)
+            .add(common::algorithm_bandwidth, 9)
+            .add(common::bus_bandwidth, 10)
+            .add(common::links, 0)
+            .add_column(common::most_used_link, 14)
+            .add_column(common::most_used_link_utilisation, 15)
+            .add(common::notes, last_column)
+            .add(common::fidelity, 20)
+            .add(common::messages_simulated, 21)
+            .add(common::messages_folded, 22)
+            .add(common::folding_error, 23)
+            .all();
     return table;
 }
 
 // A row of CSV has the fields of a sweep and those of one of its points.
 template <>
 const std::vector<ResultField<SweepResult>>& fields_of() {
-    static const auto table =
-        Fields<SweepResult>{}
-            .add("variant", Unit::text, "the variant of a scenario", 1, [](const SweepResult& r) { return r.variant; })
-            .add(common::operation, 8)
-            .add(common::exchange_algorithm, 0)
-            .add(common::overlay, 0)
-            .add(common::fabric, 10)
-            .add(common::transport, 11)
-            .add(common::contributors, 0)
-            .add(common::receivers, 0)
-            .add(common::ranks, 9)
-            .add(common::rounds, 0)
-            .add("points", Unit::list, "the sizes, see below; in CSV one row each", 0,
-                 [](const SweepResult& r) {
-                     Json points = Json::array();
-                     for (const SweepPoint& point : r.points) points.push_back(json_object(point));
-                     return points;
-                 })
-            .add(common::fidelity, 15)
-            .add(common::messages_simulated, 16)
-            .add(common::messages_folded, 17)
-            .add(common::folding_error, 18)
-            .add(common::notes, last_column)
-            .all();
+    static const auto table = Fields<SweepResult>{}
+                                  .add("variant", Unit::text, "the variant of a scenario", 1, &SweepResult::variant)
+                                  .add(common::operation, 8)
+                                  .add(common::exchange_algorithm, 0)
+                                  .add(common::overlay, 0)
+                                  .add(common::fabric, 10)
+                                  .add(common::transport, 11)
+                                  .add(common::contributors, 0)
+                                  .add(common::receivers, 0)
+                                  .add(common::ranks, 9)
+                                  .add(common::rounds, 0)
+                                  .add("points", Unit::list, "the sizes, see below; in CSV one row each", 0,
+                                       [](const SweepResult& r) {
+                                           Json points = Json::array();
+                                           for (const SweepPoint& point : r.points)
+                                               points.push_back(json_object(point));
+                                           return points;
+                                       })
+                                  .add(common::fidelity, 15)
+                                  .add(common::messages_simulated, 16)
+                                  .add(common::messages_folded, 17)
+                                  .add(common::folding_error, 18)
+                                  .add(common::notes, last_column)
+                                  .all();
     return table;
 }
 

@@ -48,7 +48,7 @@ std::string name(const Result& result) {
 /// A column, and its cell in the row of a result.
 struct ResultColumn {
     Column column;
-    std::function<std::string(const Result&)> cell;
+    std::function<std::string(const Result&)> cell = {};  ///< empty: that of its field
 };
 
 std::string cell(const Json& value, Unit unit) {
@@ -60,20 +60,17 @@ constexpr auto if_any = Shown::if_any, if_varied = Shown::if_varied, if_chosen =
 
 std::vector<ResultColumn> times() {
     return {
-        {{"iteration", "iteration_time_s"}, [](const Result& r) { return seconds(r.time.iteration_s); }},
-        {{"compute", "compute_time_s"}, [](const Result& r) { return seconds(r.time.compute_s); }},
-        {{"communication", "communication_time_s", if_any},
-         [](const Result& r) { return seconds(r.time.communication_s); }},
-        {{"exposed", "exposed_communication_time_s", if_any},
-         [](const Result& r) { return seconds(r.time.exposed_communication_s); }},
+        {{"iteration", "iteration_time_s"}},
+        {{"compute", "compute_time_s"}},
+        {{"communication", "communication_time_s", if_any}},
+        {{"exposed", "exposed_communication_time_s", if_any}},
         {{"waiting", "waiting_time_s", if_any},
          [](const Result& r) { return seconds(r.time.waiting_s > 1e-9 * r.time.iteration_s ? r.time.waiting_s : 0); }},
-        {{"idle", "idle_time_s", if_any}, [](const Result& r) { return seconds(r.time.idle_s); }},
-        {{"closed form", "closed_form.iteration_time_s", if_any},
-         [](const Result& r) { return seconds(r.closed_form.iteration_time_s); }},
+        {{"idle", "idle_time_s", if_any}},
+        {{"closed form", "closed_form.iteration_time_s", if_any}},
         {{"samples/s", "throughput_samples_per_s"},
          [](const Result& r) { return decimals(r.throughput_samples_per_s, 1); }},
-        {{"scaling", "scaling", if_varied}, [](const Result& r) { return name_of(r.scaling); }},
+        {{"scaling", "scaling", if_varied}},
         {{"efficiency", "scaling_efficiency", if_any},
          [](const Result& r) { return decimals(r.scaling_efficiency, 3); }},
     };
@@ -87,20 +84,13 @@ std::vector<ResultColumn> spreads(const Report& report) {
         slowest = slowest || r.expected_slowest_s;
     }
     const Shown of_repeated = repeated ? Shown::always : if_chosen, of_slowest = slowest ? Shown::always : if_chosen;
-    const auto of = [](double Spread::*number) {
-        return [number](const Result& r) {
-            return seconds(r.repeated ? std::optional((*r.repeated).*number) : std::nullopt);
-        };
-    };
     return {
-        {{"seeds", "repeats", of_repeated},
-         [](const Result& r) { return r.repeated ? fmt::format("{}", r.repeated->count) : "-"; }},
-        {{"mean", "iteration_time_mean_s", of_repeated}, of(&Spread::mean)},
-        {{"median", "iteration_time_median_s", of_repeated}, of(&Spread::median)},
-        {{"5 %", "iteration_time_p05_s", of_repeated}, of(&Spread::p05)},
-        {{"95 %", "iteration_time_p95_s", of_repeated}, of(&Spread::p95)},
-        {{"slowest expected", "expected_slowest_s", of_slowest},
-         [](const Result& r) { return seconds(r.expected_slowest_s); }},
+        {{"seeds", "repeats", of_repeated}},
+        {{"mean", "iteration_time_mean_s", of_repeated}},
+        {{"median", "iteration_time_median_s", of_repeated}},
+        {{"5 %", "iteration_time_p05_s", of_repeated}},
+        {{"95 %", "iteration_time_p95_s", of_repeated}},
+        {{"slowest expected", "expected_slowest_s", of_slowest}},
         {{"slowest factor", "expected_slowest_factor", of_slowest},
          [](const Result& r) { return decimals(r.expected_slowest_factor, 4); }},
     };
@@ -119,9 +109,8 @@ std::vector<ResultColumn> others(const Report& report) {
     return {
         {{"messages", "messages", if_any, Align::right, true},
          [](const Result& r) { return fmt::format("{}", r.messages); }},
-        {{"sent", "bytes_sent", if_any}, [](const Result& r) { return bytes(r.bytes_sent); }},
-        {{"max per rank", "most_bytes_sent_by_rank", if_any},
-         [](const Result& r) { return bytes(r.most_bytes_sent_by_rank); }},
+        {{"sent", "bytes_sent", if_any}},
+        {{"max per rank", "most_bytes_sent_by_rank", if_any}},
         {{"memory", "memory.total_bytes", if_varied}, [](const Result& r) { return memory(r.memory); }},
         {{"busiest link", "most_used_link", if_any, Align::right, true},
          [](const Result& r) { return r.links.empty() ? "-" : r.links.front().name; }},
@@ -132,7 +121,7 @@ std::vector<ResultColumn> others(const Report& report) {
          [](const Result& r) { return r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"; }},
         {{"nodes", "nodes", of_cost, Align::right, true},
          [](const Result& r) { return fmt::format("{}", r.cost.nodes); }},
-        {{"device time", "device_time_s", of_cost}, [](const Result& r) { return seconds(r.cost.device_time_s); }},
+        {{"device time", "device_time_s", of_cost}},
         {{"cost", "cost", of_cost}, [](const Result& r) { return amount(r.cost.cost); }},
         {{"per million samples", "cost_per_million_samples", of_cost},
          [](const Result& r) { return amount(r.cost.per_million_samples(r.samples)); }},
@@ -146,16 +135,18 @@ std::vector<ResultColumn> others(const Report& report) {
 std::vector<ResultColumn> columns_of(const Report& report) {
     std::vector<ResultColumn> all{
         {{"variant", "variant"}, name},
-        {{"model", "workload", if_varied}, [](const Result& r) { return r.workload; }},
+        {{"model", "workload", if_varied}},
         {{"ranks", "ranks", if_varied}, [](const Result& r) { return fmt::format("{}", r.ranks); }},
     };
     for (auto& part : {times(), spreads(report), others(report)}) all.insert(all.end(), part.begin(), part.end());
     for (const ResultField<Result>& field : fields_of<Result>()) {
-        const bool there = std::any_of(all.begin(), all.end(),
-                                       [&](const ResultColumn& one) { return one.column.field == field.name; });
-        if (there || field.unit == Unit::list || *field.doc == '\0') continue;
-        all.push_back({{heading_of(field.name), field.name, if_chosen},
-                       [&field](const Result& r) { return cell(field.value(r), field.unit); }});
+        const auto cell_of_field = [&field](const Result& r) { return cell(field.value(r), field.unit); };
+        const auto there = std::find_if(all.begin(), all.end(),
+                                        [&](const ResultColumn& one) { return one.column.field == field.name; });
+        if (there != all.end() && !there->cell)
+            there->cell = cell_of_field;
+        else if (there == all.end() && field.unit != Unit::list && *field.doc != '\0')
+            all.push_back({{heading_of(field.name), field.name, if_chosen}, cell_of_field});
     }
     return all;
 }

@@ -5,7 +5,6 @@
 #include "sim/base/version.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/field_cells.hpp"
-#include "sim/output/json_text.hpp"
 #include "sim/query/table.hpp"
 #include "sim/store/json_value.hpp"
 
@@ -26,14 +25,14 @@ Json object_of(const Rows& rows, const std::vector<Value>& row) {
     return object;
 }
 
-}  // namespace
-
 std::string field_of(const Value& value) {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return text::field(*whole);
     if (const auto* number = std::get_if<double>(&value)) return text::field(*number);
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? text::quoted(*text) : "";
 }
+
+}  // namespace
 
 std::string to_csv(const Rows& rows) {
     std::vector<std::string> fields;
@@ -47,10 +46,14 @@ std::string to_csv(const Rows& rows) {
     return csv;
 }
 
+Json list_of(const Rows& rows) {
+    Json list = Json::array();
+    for (const std::vector<Value>& row : rows.rows) list.push_back(object_of(rows, row));
+    return list;
+}
+
 std::string to_json(const Rows& rows) {
-    Json points = Json::array();
-    for (const std::vector<Value>& row : rows.rows) points.push_back(object_of(rows, row));
-    return dumped({{"schema_version", result_schema_version}, {"points", std::move(points)}});
+    return dumped({{"schema_version", result_schema_version}, {"points", list_of(rows)}});
 }
 
 std::string to_json_lines(const Rows& rows) {

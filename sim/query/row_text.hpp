@@ -3,18 +3,18 @@
 #include <string>
 
 #include "sim/output/columns.hpp"
-#include "sim/store/database.hpp"
+#include "sim/output/json_text.hpp"
 
 /// Formats rows of a query as text. CSV and JSON have unrounded numbers; the table is for reading.
 namespace syncline::batch {
 
 struct Rows;
 
-/// Returns a value as a field of CSV.
-std::string field_of(const Value& value);
+/// Returns `[{column: value, …}, …]`.
+Json list_of(const Rows& rows);
 
 std::string to_csv(const Rows& rows);
-/// Returns `{"schema_version": …, "points": [{column: value, …}, …]}`
+/// Returns `{"schema_version": …, "points": …}`, with such a list.
 std::string to_json(const Rows& rows);
 /// Returns one object per row, each on one line.
 std::string to_json_lines(const Rows& rows);

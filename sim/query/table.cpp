@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
+#include "sim/base/number.hpp"
 #include "sim/base/units.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/output/written_files.hpp"
@@ -30,13 +30,8 @@ std::string underlined(std::string path) {
 
 /// Returns `text` as a number, if all of it is one.
 Value plain_number(const std::string& text) {
-    const char* end = text.data() + text.size();
-    std::int64_t whole = 0;
-    if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc() && read.ptr == end)
-        return whole;
-    double number = 0;
-    if (const auto read = std::from_chars(text.data(), end, number); read.ec == std::errc() && read.ptr == end)
-        return number;
+    if (const auto whole = number_in<std::int64_t>(text)) return *whole;
+    if (const auto number = number_in<double>(text)) return *number;
     return {};
 }
 

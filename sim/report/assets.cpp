@@ -1,4 +1,4 @@
-#include "sim/report/assets.hpp"
+#include "sim/report/html.hpp"
 
 #include <string>
 

@@ -1,4 +1,5 @@
-#include "sim/report/batch_page.hpp"
+#include "sim/query/table.hpp"
+#include "sim/report/report.hpp"
 
 #include <fmt/format.h>
 

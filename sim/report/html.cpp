@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "sim/report/assets.hpp"
 #include "sim/topology/xml_text.hpp"
 
 namespace syncline {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/output/field_units.hpp"
 #include "sim/output/json_text.hpp"
@@ -17,3 +18,13 @@ const char* page_unit(Unit unit);
 std::string script_json(const Json& data);
 
 }  // namespace syncline
+
+/// Files that are part of every page, embedded at build time.
+namespace syncline::assets {
+
+std::string_view page_html();
+std::string_view page_css();
+std::string_view chart_js();  ///< Chart.js from Debian's libjs-chart.js
+std::string_view page_js();   ///< the page's own scripts, concatenated
+
+}  // namespace syncline::assets

@@ -9,6 +9,15 @@
 #include "sim/explain/explanation.hpp"
 #include "sim/output/json_text.hpp"
 
+namespace syncline::batch {
+class Table;
+struct Rows;
+}  // namespace syncline::batch
+
+namespace syncline::validation {
+struct Points;
+}
+
 /// Reports: a result as a self-contained HTML page with charts, each with a table of its numbers. The page has its data
 /// as one block of JSON, in which `report` is the output of to_json(Report), and Chart.js (MIT licence). Its content
 /// security policy forbids every request. Data that is too large is left out, and the page says so: timelines have at
@@ -64,5 +73,15 @@ std::string report_page(const ReportData& data);
 /// Returns the page of collective operations: time and bandwidth by size, with the closed form. `variants` provide the
 /// scenarios.
 std::string report_page(const SweepReport& report, const std::vector<PageVariant>& variants);
+
+/// Returns the output of `syncline results` as an HTML page: the best points, a chart of any result over any setting,
+/// and a sortable table of the rows. Rows beyond `most_rows` are left out, and the page says so.
+std::string report_page(const std::string& title, const batch::Table& table, const batch::Rows& rows,
+                        std::size_t most_rows = 10'000);
+
+/// Returns the output of `syncline validate` as an HTML page: the accuracy of predictions, predicted / measured for
+/// every scenario, and for each scenario its source, parameters, rows and leave-one-out sensitivity. The page's numbers
+/// are those of to_json(Points).
+std::string report_page(const validation::Points& points);
 
 }  // namespace syncline

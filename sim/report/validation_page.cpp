@@ -1,7 +1,8 @@
-#include "sim/report/validation_page.hpp"
+#include "sim/report/report.hpp"
 
 #include "sim/base/version.hpp"
 #include "sim/report/html.hpp"
+#include "sim/validation/validation_text.hpp"
 
 namespace syncline {
 

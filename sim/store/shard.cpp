@@ -2,28 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/number.hpp"
 
 namespace syncline::batch {
 
 namespace {
 
-std::optional<std::int64_t> whole(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc() || end != text.data() + text.size()) return {};
-    return number;
-}
-
 /// Returns an environment variable of Slurm, or `otherwise` if it is not set.
 std::int64_t variable(const char* name, std::int64_t otherwise) {
     const char* text = std::getenv(name);
     if (text == nullptr) return otherwise;
-    if (const auto number = whole(text)) return *number;
+    if (const auto number = number_in<std::int64_t>(text)) return *number;
     throw ConfigError(
         {{{name, 1, 1, text}, fmt::format("{} is not a whole number", name), "write `--shard 1/1` to ignore Slurm"}});
 }
@@ -38,7 +31,8 @@ std::optional<Shard> parse_shard(const std::string& text) {
     const std::string_view all = text;
     const std::size_t slash = all.find('/');
     if (slash == std::string_view::npos) return {};
-    const auto index = whole(all.substr(0, slash)), count = whole(all.substr(slash + 1));
+    const auto index = number_in<std::int64_t>(all.substr(0, slash)),
+               count = number_in<std::int64_t>(all.substr(slash + 1));
     if (!index || !count || *index < 1 || *index > *count) return {};
     return Shard{*index, *count};
 }

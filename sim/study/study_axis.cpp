@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
 
+#include "sim/base/number.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/override.hpp"
 #include "sim/document/whole_number.hpp"
@@ -27,10 +27,7 @@ std::string_view trim(std::string_view text) {
 }
 
 std::optional<std::int64_t> whole(std::string_view text) {
-    text = trim(text);
-    std::int64_t value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return problem == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+    return number_in<std::int64_t>(trim(text));
 }
 
 /// A power such as `2^10`.

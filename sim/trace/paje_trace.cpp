@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "sim/trace/drawing.hpp"
 #include "sim/trace/link_use.hpp"
@@ -17,85 +19,26 @@ namespace syncline {
 
 namespace {
 
-/// Defines the event numbers and the fields that follow each number.
-constexpr std::string_view header = R"(%EventDef PajeDefineContainerType 0
-%  Alias string
-%  Type string
-%  Name string
-%EndEventDef
-%EventDef PajeDefineStateType 1
-%  Alias string
-%  Type string
-%  Name string
-%EndEventDef
-%EventDef PajeDefineLinkType 2
-%  Alias string
-%  Type string
-%  StartContainerType string
-%  EndContainerType string
-%  Name string
-%EndEventDef
-%EventDef PajeDefineVariableType 3
-%  Alias string
-%  Type string
-%  Name string
-%  Color color
-%EndEventDef
-%EventDef PajeDefineEntityValue 4
-%  Alias string
-%  Type string
-%  Name string
-%  Color color
-%EndEventDef
-%EventDef PajeCreateContainer 5
-%  Time date
-%  Alias string
-%  Type string
-%  Container string
-%  Name string
-%EndEventDef
-%EventDef PajeDestroyContainer 6
-%  Time date
-%  Type string
-%  Name string
-%EndEventDef
-%EventDef PajePushState 7
-%  Time date
-%  Type string
-%  Container string
-%  Value string
-%  What string
-%  Iteration int
-%EndEventDef
-%EventDef PajePopState 8
-%  Time date
-%  Type string
-%  Container string
-%EndEventDef
-%EventDef PajeStartLink 9
-%  Time date
-%  Type string
-%  Container string
-%  Value string
-%  StartContainer string
-%  Key string
-%  Bytes int
-%EndEventDef
-%EventDef PajeEndLink 10
-%  Time date
-%  Type string
-%  Container string
-%  Value string
-%  EndContainer string
-%  Key string
-%EndEventDef
-%EventDef PajeSetVariable 11
-%  Time date
-%  Type string
-%  Container string
-%  Value double
-%EndEventDef
-0 CT 0 cluster
+/// The events by their numbers, each with the fields that follow the number.
+const std::vector<std::pair<const char*, std::vector<const char*>>> events{
+    {"DefineContainerType", {"Alias string", "Type string", "Name string"}},
+    {"DefineStateType", {"Alias string", "Type string", "Name string"}},
+    {"DefineLinkType",
+     {"Alias string", "Type string", "StartContainerType string", "EndContainerType string", "Name string"}},
+    {"DefineVariableType", {"Alias string", "Type string", "Name string", "Color color"}},
+    {"DefineEntityValue", {"Alias string", "Type string", "Name string", "Color color"}},
+    {"CreateContainer", {"Time date", "Alias string", "Type string", "Container string", "Name string"}},
+    {"DestroyContainer", {"Time date", "Type string", "Name string"}},
+    {"PushState", {"Time date", "Type string", "Container string", "Value string", "What string", "Iteration int"}},
+    {"PopState", {"Time date", "Type string", "Container string"}},
+    {"StartLink",
+     {"Time date", "Type string", "Container string", "Value string", "StartContainer string", "Key string",
+      "Bytes int"}},
+    {"EndLink", {"Time date", "Type string", "Container string", "Value string", "EndContainer string", "Key string"}},
+    {"SetVariable", {"Time date", "Type string", "Container string", "Value double"}}};
+
+/// The types of containers, states, links and variables.
+constexpr std::string_view types = R"(0 CT 0 cluster
 0 NT CT node
 0 ST NT stream
 0 LT CT link
@@ -103,6 +46,17 @@ constexpr std::string_view header = R"(%EventDef PajeDefineContainerType 0
 2 MT CT ST ST message
 3 UT LT use "0.2 0.4 0.7"
 )";
+
+std::string header() {
+    std::string text;
+    for (std::size_t number = 0; number < events.size(); ++number) {
+        const auto& [name, fields] = events[number];
+        text += fmt::format("%EventDef Paje{} {}\n", name, number);
+        for (const char* field : fields) text += fmt::format("%  {}\n", field);
+        text += "%EndEventDef\n";
+    }
+    return text.append(types);
+}
 
 std::string paje_quoted(std::string text) {
     for (char& c : text) {
@@ -147,7 +101,7 @@ public:
 
     void write(const std::string& title, const std::vector<std::string>& account) {
         for (const std::string& line : comments(title, account)) sink_(fmt::format("# {}\n", line));
-        sink_(header);
+        sink_(header());
         define_values();
         const std::string first = seconds(events_.empty() ? 0 : events_.front().at_ns);
         const std::string last = seconds(events_.empty() ? 0 : events_.back().at_ns);

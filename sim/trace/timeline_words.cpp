@@ -1,37 +1,17 @@
 #include "sim/trace/timeline_words.hpp"
 
+#include <array>
+
 namespace syncline {
 
 const char* word(ActKind kind) {
-    switch (kind) {
-        case ActKind::launch:
-            return "launch";
-        case ActKind::copy:
-            return "copy";
-        case ActKind::send:
-            return "send";
-        case ActKind::window:
-            return "wait for the window";
-        case ActKind::messages:
-            return "messages";
-        case ActKind::receive:
-            return "receive";
-        case ActKind::reduction:
-            return "reduction";
-    }
-    return "act";
+    constexpr std::array words{"launch", "copy", "send", "wait for the window", "messages", "receive", "reduction"};
+    return words[static_cast<std::size_t>(kind)];
 }
 
 const char* word(TraceLevel level) {
-    switch (level) {
-        case TraceLevel::tasks:
-            return "tasks";
-        case TraceLevel::acts:
-            return "acts";
-        case TraceLevel::messages:
-            return "messages";
-    }
-    return "level";
+    constexpr std::array words{"tasks", "acts", "messages"};
+    return words[static_cast<std::size_t>(level)];
 }
 
 }  // namespace syncline

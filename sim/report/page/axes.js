@@ -46,8 +46,8 @@ function fitting(values, place, label, room) {
     const shown = [];
     for (const value of values) {
         const start = place(value) * room - half(value), end = place(value) * room + half(value);
-        const collides = () => shown.length > 0 &&
-            start < place(shown[shown.length - 1]) * room + half(shown[shown.length - 1]);
+        const collides = () =>
+            shown.length > 0 && start < place(shown[shown.length - 1]) * room + half(shown[shown.length - 1]);
         while (value === last && shown.length > 1 && collides()) shown.pop();
         const free = !collides();
         if (value === last || (free && end <= place(last) * room - half(last))) shown.push(value);

@@ -64,11 +64,11 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /// Allows line breaks after the dots of a long key.
 const breakable = (text) => text.split(/(?<=\.)/).flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
 
-/// Creates a table. `columns`: [{name, unit}]; `rows`: lists of values. Shows the first `first` rows until asked for
+/// Creates a table. `columns`: [[name, unit]]; `rows`: lists of values. Shows the first `first` rows until asked for
 /// more.
 function table(caption, columns, rows, first = 500) {
     const body = make("tbody");
-    const cell = (value, {name, unit}) =>
+    const cell = (value, [name, unit]) =>
         (unit === "text" ? make("td", {"data-name": name}, make("span", {}, ...breakable(units.text(value)))) :
                            make("td", {"data-name": name, class: "number"}, units[unit](value)));
     let shown = 0;
@@ -80,8 +80,8 @@ function table(caption, columns, rows, first = 500) {
         more.hidden = shown >= rows.length;
     };
     add(first);
-    const head = columns.map(
-        (column) => make("th", {scope: "col", class: column.unit === "text" ? null : "number"}, column.name));
+    const head =
+        columns.map(([name, unit]) => make("th", {scope: "col", class: unit === "text" ? null : "number"}, name));
     return make(
         "div", {},
         make(
@@ -98,7 +98,7 @@ function narrow_table(caption, columns, rows) {
     const shown = known.filter((i) => !alike.includes(i));
     const fits = table(caption, shown.map((i) => columns[i]), rows.map((row) => shown.map((i) => row[i])));
     fits.classList.add("fits");
-    const values = alike.map((i) => `${columns[i].name} = ${units[columns[i].unit](rows[0][i])}`);
+    const values = alike.map((i) => `${columns[i][0]} = ${units[columns[i][1]](rows[0][i])}`);
     return make(
         "div", {}, ...(shown.length > 1 ? [fits] : []),
         ...(alike.length > 0 ? [note(`The same in all rows: ${values.join(", ")}.`)] : []));

@@ -29,7 +29,7 @@ function batch_page() {
                 note(`The five points with the ${columns[figure].most_is_best ? "highest" : "lowest"} ${
                     words_of(columns[figure].name)}, best first.`),
                 table(
-                    "Best points", columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})),
+                    "Best points", columns.map((column, i) => ([words_of(column.name), unit_at(i)])),
                     which(figure).map((row) => rows[row])));
         };
         fill();
@@ -51,7 +51,7 @@ function sortable(parent, columns, rows, value_at, unit_at) {
     };
     const fill = () => {
         const made = table(
-            `${rows.length} points`, columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})),
+            `${rows.length} points`, columns.map((column, i) => ([words_of(column.name), unit_at(i)])),
             order.map((row) => rows[row]));
         made.querySelectorAll("th").forEach((head, column) => {
             const text = head.textContent;

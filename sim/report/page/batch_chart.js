@@ -146,8 +146,8 @@ function batch_chart(columns, rows, value_at, figures, settings) {
             }),
             height: 420,
             columns: [
-                {name: by === null ? "line" : name(by), unit: "text"}, {name: name(along), unit: "text"},
-                {name: "points", unit: "number"}, {name: "minimum", unit}, {name: "mean", unit}, {name: "maximum", unit}
+                [by === null ? "line" : name(by), "text"], [name(along), "text"], ["points", "number"],
+                ["minimum", unit], ["mean", unit], ["maximum", unit]
             ],
             rows: [...lines].flatMap(([label, knots]) => positions.filter((at) => knots.has(at)).map((at) => {
                 const {mean, low, high, points} = knots.get(at);

@@ -56,8 +56,7 @@ function heat_map(parent, variant) {
             make("div", {class: "tools"}, make("label", {}, "Picture size ", size)), picture);
     }
     element.append(folded(
-        "links by utilisation",
-        [{name: "link, one direction", unit: "text"}, {name: "bytes", unit: "B"}, {name: "utilisation", unit: "share"}],
+        "links by utilisation", [["link, one direction", "text"], ["bytes", "B"], ["utilisation", "share"]],
         links.map((link) => [link.link, link.bytes, link.utilisation])));
     parent.append(element);
 }
@@ -72,7 +71,7 @@ function busiest_links(parent, links) {
         config: () => across_config(
             "utilisation", "share", "link", labels, [bars("utilisation", links.map((link) => link.utilisation))]),
         height: across_height(links.length),
-        columns: [{name: "link", unit: "text"}, {name: "bytes", unit: "B"}, {name: "utilisation", unit: "share"}],
+        columns: [["link", "text"], ["bytes", "B"], ["utilisation", "share"]],
         rows: links.map((link) => [link.link, link.bytes, link.utilisation]),
     });
 }
@@ -107,10 +106,7 @@ function link_profiles(parent, links, window_s) {
                 }
             }),
             height: 320,
-            columns: [
-                {name: "start of the interval", unit: "s"},
-                ...with_profile.map((link) => ({name: link.link, unit: "share"}))
-            ],
+            columns: [["start of the interval", "s"], ...with_profile.map((link) => [link.link, "share"])],
             rows: times.map((time, part) => [time, ...with_profile.map((link) => link.profile[part])]),
         });
     }
@@ -123,9 +119,8 @@ function link_profiles(parent, links, window_s) {
         table(
             "Busiest links and their lost time",
             [
-                {name: "link", unit: "text"}, {name: "bandwidth", unit: "Bps"}, {name: "bytes", unit: "B"},
-                {name: "busy", unit: "s"}, {name: "utilisation", unit: "share"}, {name: "lost", unit: "s"},
-                {name: "top users", unit: "text"}
+                ["link", "text"], ["bandwidth", "Bps"], ["bytes", "B"], ["busy", "s"], ["utilisation", "share"],
+                ["lost", "s"], ["top users", "text"]
             ],
             links.map(
                 (link) =>

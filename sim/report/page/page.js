@@ -36,9 +36,8 @@ function training_summary(results) {
         `The training of ${results[0].workload} ${sentence(results[0])}` :
         `This page compares ${results.length} variants of a training. ${best.join(" ")}`;
     const parent = section("summary", "Summary");
-    const part = (caption, fields) => narrow_table(
-        caption, fields.map(([name, unit]) => ({name, unit})),
-        results.map((result) => fields.map(([, , of]) => of(result))));
+    const part = (caption, fields) =>
+        narrow_table(caption, fields, results.map((result) => fields.map(([, , of]) => of(result))));
     parent.append(make(
         "div", {class: "figure"},
         make(
@@ -84,10 +83,7 @@ function training_comparison(results) {
             "iteration time", "s", "variant", labels, iteration_parts.map(([name, of]) => bars(name, results.map(of))),
             true),
         height: 60 + across_height(labels.length),
-        columns: [
-            {name: "variant", unit: "text"}, {name: "iteration time", unit: "s"},
-            ...iteration_parts.map(([name]) => ({name, unit: "s"}))
-        ],
+        columns: [["variant", "text"], ["iteration time", "s"], ...iteration_parts.map(([name]) => [name, "s"])],
         rows: results.map(
             (result) => [result.variant, result.iteration_time_s, ...iteration_parts.map(([, of]) => of(result))]),
     });
@@ -98,10 +94,7 @@ function training_comparison(results) {
             "samples per second", "number", "variant", labels,
             [bars("samples per second", results.map((result) => result.throughput_samples_per_s))]),
         height: 60 + across_height(labels.length),
-        columns: [
-            {name: "variant", unit: "text"}, {name: "samples per second", unit: "number"},
-            {name: "scaling efficiency", unit: "share"}
-        ],
+        columns: [["variant", "text"], ["samples per second", "number"], ["scaling efficiency", "share"]],
         rows: results.map((result) => [result.variant, result.throughput_samples_per_s, result.scaling_efficiency]),
     });
 }
@@ -139,8 +132,8 @@ function scaling_section() {
     if (data.scaling_note !== "") parent.append(note(data.scaling_note));
     const grid = parent.appendChild(make("div", {class: "grid"}));
     const columns = [
-        {name: "variant", unit: "text"}, {name: "ranks", unit: "number"}, {name: "iteration time", unit: "s"},
-        {name: "samples per second", unit: "number"}, {name: "efficiency", unit: "share"}
+        ["variant", "text"], ["ranks", "number"], ["iteration time", "s"], ["samples per second", "number"],
+        ["efficiency", "share"]
     ];
     const rows = curves.flatMap(
         (curve) => curve.points.map(
@@ -215,13 +208,12 @@ function exchange_page() {
     const described = ["variant", "operation", "algorithm", "ranks", "fabric"];
     parent.append(
         narrow_table(
-            "Variants", described.map((name) => ({name, unit: name === "ranks" ? "number" : "text"})),
+            "Variants", described.map((name) => [name, name === "ranks" ? "number" : "text"]),
             results.map((result) => described.map((name) => result[name]))),
         ...result_notes());
     const columns = [
-        {name: "variant", unit: "text"}, {name: "size", unit: "B"}, {name: "time", unit: "s"},
-        {name: "closed form", unit: "s"}, {name: "algorithm bandwidth", unit: "Bps"},
-        {name: "bus bandwidth", unit: "Bps"}, {name: "algorithm", unit: "text"}
+        ["variant", "text"], ["size", "B"], ["time", "s"], ["closed form", "s"], ["algorithm bandwidth", "Bps"],
+        ["bus bandwidth", "Bps"], ["algorithm", "text"]
     ];
     const rows = results.flatMap(
         (result) => result.points.map(

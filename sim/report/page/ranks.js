@@ -52,10 +52,8 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
         height: () => 140 + 20 * lines.length,
         before: tools,
         unit: "s",
-        columns: [
-            {name: "rank", unit: "number"}, ...parts_of_rank.map(([, name]) => ({name, unit: "s"})),
-            {name: "overlapped communication", unit: "s"}
-        ],
+        columns:
+            [["rank", "number"], ...parts_of_rank.map(([, name]) => [name, "s"]), ["overlapped communication", "s"]],
         rows: ranks.map(
             (parts, rank) => [rank, ...parts_of_rank.map(([field]) => parts[field]), parts.hidden_communication_s]),
     });

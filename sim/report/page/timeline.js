@@ -121,9 +121,8 @@ function timeline_figure(parent, timeline) {
         before: make("div", {}, openers, tools),
         unit: "s",
         columns: [
-            {name: "process and stream", unit: "text"}, {name: "task", unit: "text"}, {name: "kind", unit: "text"},
-            {name: "tasks", unit: "number"}, {name: "start", unit: "s"}, {name: "end", unit: "s"},
-            {name: "duration", unit: "s"}
+            ["process and stream", "text"], ["task", "text"], ["kind", "text"], ["tasks", "number"], ["start", "s"],
+            ["end", "s"], ["duration", "s"]
         ],
         rows: all.map(
             (bar) =>

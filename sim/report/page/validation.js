@@ -10,8 +10,7 @@ function figures_text({median_accuracy, worst_accuracy, share_above_085}, rows) 
         `minimum ${accuracy_text(worst_accuracy)}, above 0.85 for ${units.share(share_above_085)}.`;
 }
 
-const predicted_rows = (point) =>
-    point.rows.filter((row) => row.role === "predicted" && row.predicted !== null).length;
+const predicted_rows = (point) => point.rows.filter((row) => row.role === "predicted" && row.predicted !== null).length;
 
 function validation_summary({points, without_doubtful, ...all}) {
     const doubted = points.some((point) => point.rows.some((row) => row.doubt !== null));
@@ -35,9 +34,8 @@ function validation_summary({points, without_doubtful, ...all}) {
         table(
             "Accuracy of predicted rows",
             [
-                {name: "scenario", unit: "text"}, {name: "predicted rows", unit: "number"},
-                {name: "median", unit: "written"}, {name: "minimum", unit: "written"},
-                {name: "above 0.85", unit: "share"}, {name: "median, uncalibrated", unit: "written"}
+                ["scenario", "text"], ["predicted rows", "number"], ["median", "written"], ["minimum", "written"],
+                ["above 0.85", "share"], ["median, uncalibrated", "written"]
             ],
             [
                 line("all", all.rows, all), line("reliable rows", without_doubtful.rows, without_doubtful),
@@ -76,9 +74,8 @@ function parameters_table(parameters, noise) {
         table(
             "Parameters fitted to calibration rows",
             [
-                {name: "parameter", unit: "text"}, {name: "value", unit: "written"},
-                {name: "sensitivity", unit: "written"}, {name: "standard error", unit: "written"},
-                {name: "range", unit: "written"}, {name: "rows", unit: "text"}, {name: "remark", unit: "text"}
+                ["parameter", "text"], ["value", "written"], ["sensitivity", "written"], ["standard error", "written"],
+                ["range", "written"], ["rows", "text"], ["remark", "text"]
             ],
             parameters.map(
                 (one) =>
@@ -93,11 +90,8 @@ function rows_table(rows) {
     const doubts = rows.some((row) => row.doubt !== null), own = rows.some((row) => "uncalibrated_error" in row);
     const own_error = (row) => (row.uncalibrated_error === null ? null : signed_percent(row.uncalibrated_error));
     const columns = [
-        {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
-        {name: "predicted", unit: "written"},
-        {name: "error", unit: "written"}, ...(own ? [{name: "unfitted", unit: "written"}] : []),
-        {name: "role", unit: "text"},
-        ...(doubts ? [{name: "doubt", unit: "text"}] : [])
+        ["row", "text"], ["quantity", "text"], ["measured", "written"], ["predicted", "written"], ["error", "written"],
+        ...(own ? [["unfitted", "written"]] : []), ["role", "text"], ...(doubts ? [["doubt", "text"]] : [])
     ];
     return make(
         "div", {class: "figure"}, make("h3", {}, "Rows"),
@@ -108,8 +102,7 @@ function rows_table(rows) {
                     [row.name, words_of(row.field), in_unit(row.measured, row),
                      ...(row.predicted === null ? ["failed", null] :
                                                   [in_unit(row.predicted, row), signed_percent(row.error)]),
-                     ...(own ? [own_error(row)] : []), row.role,
-                     ...(doubts ? [row.doubt] : [])])));
+                     ...(own ? [own_error(row)] : []), row.role, ...(doubts ? [row.doubt] : [])])));
 }
 
 function assumed_table(rows) {
@@ -119,8 +112,8 @@ function assumed_table(rows) {
         table(
             "Lowest and highest prediction",
             [
-                {name: "row", unit: "text"}, {name: "measured", unit: "written"}, {name: "lowest", unit: "written"},
-                {name: "as written", unit: "written"}, {name: "highest", unit: "written"}
+                ["row", "text"], ["measured", "written"], ["lowest", "written"], ["as written", "written"],
+                ["highest", "written"]
             ],
             rows.filter((row) => row.predicted !== null)
                 .map((row) => [row.name, ...keys.map((key) => in_unit(row[key], row))])));
@@ -138,10 +131,7 @@ function left_out_tables(lines, parameters) {
         make("p", {}, "Change of the predictions if the parameters are fitted without one calibration row."),
         table(
             "Change of the predictions",
-            [
-                {name: "left out", unit: "text"}, {name: "median change", unit: "written"},
-                {name: "largest change", unit: "written"}, {name: "of row", unit: "text"}
-            ],
+            [["left out", "text"], ["median change", "written"], ["largest change", "written"], ["of row", "text"]],
             lines.map(
                 (line) =>
                     [line.row, percent(line.median_change), percent(line.largest_change), line.largest_change_row])),
@@ -152,10 +142,7 @@ function left_out_tables(lines, parameters) {
                     (kept ? " Unchanged: too few rows are left to fit it, so the scenario's own value is used." : "")),
             table(
                 "Parameters fitted without the row",
-                [
-                    {name: "left out", unit: "text"}, {name: "parameter", unit: "text"},
-                    {name: "with it", unit: "written"}, {name: "without it", unit: "written"}
-                ],
+                [["left out", "text"], ["parameter", "text"], ["with it", "written"], ["without it", "written"]],
                 changed)
         ]));
 }

@@ -82,9 +82,8 @@ function dot_label({dataset: {rows}, dataIndex}) {
 }
 
 const table_columns = [
-    {name: "scenario", unit: "text"}, {name: "row", unit: "text"}, {name: "measured", unit: "written"},
-    {name: "predicted", unit: "written"}, {name: "predicted / measured", unit: "number"}, {name: "role", unit: "text"},
-    {name: "doubt", unit: "text"}
+    ["scenario", "text"], ["row", "text"], ["measured", "written"], ["predicted", "written"],
+    ["predicted / measured", "number"], ["role", "text"], ["doubt", "text"]
 ];
 const table_row = (row) =>
     [row.point, row.name, in_unit(row.measured, row), in_unit(row.predicted, row), row.predicted / row.measured,

@@ -15,9 +15,8 @@ function errors_table(lines) {
     return table(
         "Errors of predicted rows",
         [
-            {name: "scenario", unit: "text"}, {name: "median", unit: "written"}, {name: "mean", unit: "written"},
-            {name: "bias", unit: "written"}, {name: "below the source's spread", unit: "written"},
-            {name: "worst row", unit: "text"}
+            ["scenario", "text"], ["median", "written"], ["mean", "written"], ["bias", "written"],
+            ["below the source's spread", "written"], ["worst row", "text"]
         ],
         lines.map(
             ([name, of]) =>
@@ -42,10 +41,8 @@ function order_figure(parent, points) {
             table(
                 "Order of layouts",
                 [
-                    {name: "scenario", unit: "text"}, {name: "layouts of", unit: "text"},
-                    {name: "rows", unit: "number"}, {name: "rank correlation", unit: "written"},
-                    {name: "second measurement", unit: "written"}, {name: "pairs in order", unit: "text"},
-                    {name: "lost", unit: "written"}
+                    ["scenario", "text"], ["layouts of", "text"], ["rows", "number"], ["rank correlation", "written"],
+                    ["second measurement", "written"], ["pairs in order", "text"], ["lost", "written"]
                 ],
                 layouts.map(
                     (one) =>
@@ -57,10 +54,7 @@ function order_figure(parent, points) {
             make("p", {}, "Scaling: error of the ratio between the values with the most and with the fewest ranks."),
             table(
                 "Scaling",
-                [
-                    {name: "scenario", unit: "text"}, {name: "series", unit: "text"}, {name: "rows", unit: "number"},
-                    {name: "error of the ratio", unit: "written"}
-                ],
+                [["scenario", "text"], ["series", "text"], ["rows", "number"], ["error of the ratio", "written"]],
                 growth.map((one) => [one.point, one.series, one.rows, signed_percent(one.ratio_error)])));
     parent.append(make("div", {class: "figure"}, make("h3", {}, "Layouts and scaling"), ...parts));
 }
@@ -83,9 +77,8 @@ function assumptions_figure(point) {
         table(
             "Accuracy under each assumption",
             [
-                {name: "assumption", unit: "text"}, {name: "rows", unit: "number"}, {name: "median", unit: "written"},
-                {name: "minimum", unit: "written"}, {name: "bias", unit: "written"}, {name: "refused", unit: "number"},
-                {name: "what it is", unit: "text"}
+                ["assumption", "text"], ["rows", "number"], ["median", "written"], ["minimum", "written"],
+                ["bias", "written"], ["refused", "number"], ["what it is", "text"]
             ],
             [
                 line("as written", {...point, rows: predicted_rows(point)}, 0, null),
@@ -106,10 +99,7 @@ function mechanisms_section({points, mechanisms, ...all}) {
                 "brackets its change over the same rows: above zero, the mechanism helps. A dash: no prediction changes."),
         table(
             "Median error without each mechanism",
-            [
-                {name: "switched off", unit: "text"}, ...points.map(({name}) => ({name, unit: "written"})),
-                {name: "all", unit: "written"}
-            ],
+            [["switched off", "text"], ...points.map(({name}) => [name, "written"]), ["all", "written"]],
             [
                 ["nothing", ...points.map((point) => percent(point.median_error)), percent(all.median_error)],
                 ...mechanisms.map((one) => [one.name, ...one.points.map(cell), cell(one)])

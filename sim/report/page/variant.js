@@ -24,7 +24,7 @@ function layers_figure(parent, layers, rank) {
             true),
         height: across_height(shown.length),
         unit: "s",
-        columns: [{name: "layer", unit: "text"}, {name: "forward", unit: "s"}, {name: "backward", unit: "s"}],
+        columns: [["layer", "text"], ["forward", "s"], ["backward", "s"]],
         rows: layers.map((layer) => [layer.layer, layer.forward_s, layer.backward_s]),
     });
 }
@@ -35,16 +35,15 @@ function kernels_figure(parent, kernels, rank) {
     const label = (one) => one.kernel + (one.pass === null ? "" : `, ${one.pass}`);
     figure(parent, {
         title: "What the device computes",
-        text: `The bars show the time of each kernel on rank ${rank}, all its runs together. Together they are the time ` +
-            "for which the rank computes." +
-            longest_drawn(shown, kernels),
+        text: `The bars show the time of each kernel on rank ${
+                  rank}, all its runs together. Together they are the time ` +
+            "for which the rank computes." + longest_drawn(shown, kernels),
         config: () => across_config(
             "time", "s", "kernel", shown.map(label), [bars("all runs", shown.map((one) => one.seconds))], true),
         height: across_height(shown.length),
         unit: "s",
         columns: [
-            {name: "kernel", unit: "text"}, {name: "pass", unit: "text"}, {name: "count", unit: "number"},
-            {name: "each", unit: "s"}, {name: "all", unit: "s"}, {name: "bound by", unit: "text"}
+            ["kernel", "text"], ["pass", "text"], ["count", "number"], ["each", "s"], ["all", "s"], ["bound by", "text"]
         ],
         rows: kernels.map(
             (one) =>
@@ -63,8 +62,7 @@ function buckets_figure(parent, buckets, rank) {
         text: `The length of a bar is the time that the exchange is in flight on rank ${
                   rank}. Communication is overlapped ` +
             "while the rank computes, and exposed while it computes nothing; exchanges that are exposed at the same " +
-            "time share it evenly." +
-            longest_drawn(chosen, buckets),
+            "time share it evenly." + longest_drawn(chosen, buckets),
         config: () => across_config(
             "time", "s", "exchange", labels,
             [
@@ -74,10 +72,8 @@ function buckets_figure(parent, buckets, rank) {
             true),
         height: across_height(chosen.length),
         unit: "s",
-        columns: [
-            {name: "exchange", unit: "text"}, {name: "bytes", unit: "B"}, {name: "start", unit: "s"},
-            {name: "end", unit: "s"}, {name: "in flight", unit: "s"}, {name: "exposed", unit: "s"}
-        ],
+        columns:
+            [["exchange", "text"], ["bytes", "B"], ["start", "s"], ["end", "s"], ["in flight", "s"], ["exposed", "s"]],
         rows: buckets.map(
             (bucket) =>
                 [bucket.what, bucket.bytes, bucket.start_s, bucket.end_s, bucket.communication_s, bucket.exposed_s]),
@@ -135,8 +131,8 @@ function path_figure(
         height: across_height(shown.length),
         unit: "share",
         columns: [
-            {name: "kind", unit: "text"}, {name: "task", unit: "text"}, {name: "link", unit: "text"},
-            {name: "segments", unit: "number"}, {name: "time", unit: "s"}, {name: "share", unit: "share"}
+            ["kind", "text"], ["task", "text"], ["link", "text"], ["segments", "number"], ["time", "s"],
+            ["share", "share"]
         ],
         rows: shares.map(
             (share) => [path_kinds[share.kind], share.what, over(share), share.pieces, share.seconds, share.share]),
@@ -145,10 +141,7 @@ function path_figure(
     if (path_note !== "") made.element.append(note(path_note));
     made.element.append(folded(
         "critical path in order of time",
-        [
-            {name: "kind", unit: "text"}, {name: "task", unit: "text"}, {name: "place", unit: "text"},
-            {name: "link", unit: "text"}, {name: "start", unit: "s"}, {name: "end", unit: "s"}
-        ],
+        [["kind", "text"], ["task", "text"], ["place", "text"], ["link", "text"], ["start", "s"], ["end", "s"]],
         path.map(
             (piece) => [path_kinds[piece.kind], piece.what, piece.where, piece.link, piece.start_s, piece.end_s])));
 }
@@ -180,7 +173,7 @@ function theory_figure(parent, result, explanation) {
             [bars("iteration time", shown.map(([, value]) => value))]),
         height: across_height(shown.length),
         unit: "s",
-        columns: [{name: "method", unit: "text"}, {name: "iteration time", unit: "s"}],
+        columns: [["method", "text"], ["iteration time", "s"]],
         rows: lines,
     });
     const formula = explanation?.theory.formula || closed.formula;
@@ -205,17 +198,13 @@ function theory_figure(parent, result, explanation) {
                 "change of the iteration time", "s", "cause", labels,
                 [bars("difference", theory.differences.map((part) => part.seconds))]),
             height: across_height(labels.length),
-            columns: [{name: "cause", unit: "text"}, {name: "time", unit: "s"}, {name: "description", unit: "text"}],
+            columns: [["cause", "text"], ["time", "s"], ["description", "text"]],
             rows: theory.differences.map((part) => [part.cause, part.seconds, part.text]),
         });
     }
     if (theory.terms.length > 0)
         made.element.append(folded(
-            "terms of the formula",
-            [
-                {name: "symbol", unit: "text"}, {name: "meaning", unit: "text"}, {name: "value", unit: "number"},
-                {name: "unit", unit: "text"}
-            ],
+            "terms of the formula", [["symbol", "text"], ["meaning", "text"], ["value", "number"], ["unit", "text"]],
             theory.terms.map((term) => [term.symbol, term.meaning, term.value, term.unit])));
 }
 
@@ -232,9 +221,8 @@ function what_if_figure(parent, answers) {
             [bars("speed-up", drawn_ones.map((answer) => answer.speed_up))]),
         height: across_height(labels.length),
         columns: [
-            {name: "change", unit: "text"}, {name: "description", unit: "text"}, {name: "iteration time", unit: "s"},
-            {name: "samples per second", unit: "number"}, {name: "speed-up", unit: "number"},
-            {name: "not simulated because", unit: "text"}
+            ["change", "text"], ["description", "text"], ["iteration time", "s"], ["samples per second", "number"],
+            ["speed-up", "number"], ["not simulated because", "text"]
         ],
         rows: answers.map(
             (answer) =>
@@ -248,7 +236,8 @@ function show_variant(parent, result, variant) {
     clear(parent);
     const {explanation} = variant;
     if (explanation) {
-        const {level, level_reason, iterations, window_s, buckets, layers, kernels, links, ranks, what_if} = explanation;
+        const {level, level_reason, iterations, window_s, buckets, layers, kernels, links, ranks, what_if} =
+            explanation;
         parent.append(note([
             level === "tasks" ? "Only tasks were recorded: exchanges are not divided into messages." :
                                 "Every message was recorded.",

@@ -2,11 +2,8 @@
 #include <cmath>
 #include <string>
 
-#include "sim/config/attention_rows.hpp"
-#include "sim/config/convolution_rows.hpp"
 #include "sim/config/file_kinds.hpp"
-#include "sim/config/grouped_rows.hpp"
-#include "sim/config/product_rows.hpp"
+#include "sim/config/rate_tables.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
 #include "tests/catch.hpp"

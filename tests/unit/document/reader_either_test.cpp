@@ -89,7 +89,7 @@ TEST_CASE("a value of neither form is an error, and so are errors inside", "[mem
     CHECK(error_in("way: arond\n") == "1:6: 'way' cannot be 'arond' | did you mean 'around'?");
     CHECK(error_in("way: 7\n") == "1:6: 'way' cannot be '7' | write keys, or one of 'straight', 'around'");
     CHECK(error_in("way: [around]\n") == "1:6: 'way' cannot be a list | write keys, or one of 'straight', 'around'");
-    CHECK(error_in("none: 7\n") == "1:7: 'none' cannot be '7' | write keys, or 'auto'");
+    CHECK(error_in("none: 7\n") == "1:7: 'none' cannot be '7' | write keys, or one of 'auto'");
     CHECK(error_in("way: ~\n").rfind("1:1: 'way' has no value", 0) == 0);
     CHECK(error_in("way: {iner: 1}\n") == "1:7: unknown key 'iner' | did you mean 'inner'?");
     CHECK(error_in("height: 10\n").rfind("1:9: 'height': '10' is out of range", 0) == 0);

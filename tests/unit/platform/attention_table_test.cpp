@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/attention_rows.hpp"
+#include "sim/config/rate_tables.hpp"
 #include "sim/workload/compute_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/devices.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/grouped_rows.hpp"
+#include "sim/config/rate_tables.hpp"
 #include "sim/platform/kernel_rates.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/devices.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/config/product_rows.hpp"
+#include "sim/config/rate_tables.hpp"
 #include "sim/platform/kernel_rates.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/devices.hpp"

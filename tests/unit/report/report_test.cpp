@@ -1,7 +1,7 @@
 #include "sim/report/report.hpp"
+#include "sim/query/table.hpp"
 
 #include "sim/output/writers.hpp"
-#include "sim/report/batch_page.hpp"
 #include "sim/report/html.hpp"
 #include "sim/report/parts.hpp"
 #include "tests/catch.hpp"

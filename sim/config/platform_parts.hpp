@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sim/document/fields.hpp"
+#include "sim/platform/cluster.hpp"
+#include "sim/platform/kernel_rates.hpp"
+
+/// What the field tables of platforms and their parts share.
+namespace syncline::config {
+
+/// Ranges of the bandwidths of machines.
+inline constexpr QuantityRange bandwidths{.least = least_bandwidth_Bps, .most = most_bandwidth_Bps};
+inline constexpr QuantityRange bandwidths_or_unlimited{
+    .word = "unlimited", .word_value = unlimited, .least = bandwidths.least, .most = bandwidths.most};
+
+/// Describes `pairs`, `pcie` and `devices_per_switch` of `links`, whose other keys are read before. Rejects pairs of
+/// unknown devices, pairs that are listed twice, and devices between which there is neither a path nor PCIe.
+void describe_mesh(Fields& links, NodeDesign& node);
+/// Describes the measured rates of a device's kernels, whose `multiprocessors` are set.
+void describe(Fields& fields, KernelRates& rates);
+
+}  // namespace syncline::config
