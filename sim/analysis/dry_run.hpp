@@ -15,7 +15,7 @@ namespace syncline {
 /// One bucket of an iteration, or one size of a single collective operation.
 struct PlannedExchange {
     std::uint64_t bytes = 0;
-    std::uint32_t times = 1;          ///< in an iteration: 1, or for each micro-batch
+    std::uint32_t times = 1;          ///< in an iteration: 1, or for each microbatch
     std::vector<std::string> layers;  ///< in the order in which their gradients become ready; none outside training
     /// Seconds after the start of an iteration with undisturbed computation at which the gradients are ready and
     /// released.

@@ -28,7 +28,7 @@
 /// million); the one rank for the scaling efficiency.
 ///
 /// With Fidelity::averaged tasks and messages are those of the ranks that stand for others if routes differ in latency
-/// alone. With Fidelity::folded all ranks and micro-batches count.
+/// alone. With Fidelity::folded all ranks and microbatches count.
 namespace syncline {
 
 struct Estimate {

@@ -86,7 +86,7 @@ ReplayedIteration replay_iteration(const Lowered& training, const Watch& watch =
 ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, const Watch& watch = {},
                                    const ReplayOptions& recorded = {});
 
-/// Does the same where only times and counts are of interest. If the plan may be folded, fewer micro-batches are
+/// Does the same where only times and counts are of interest. If the plan may be folded, fewer microbatches are
 /// replayed (micro_batches.hpp), and of replicas that are alike only the ranks that stand for the others are built
 /// (alike.hpp): the graph has no other streams.
 ReplayedIteration replay_representatives(const Lowered& training, const Watch& watch = {});

@@ -13,7 +13,7 @@ namespace {
 constexpr double negligible = 1e-11;  // as a part of an iteration
 constexpr double instant_s = 2e-12;   // events of a picosecond are simulated as one: see event_simulator.cpp
 
-/// The numbers of micro-batches of two replays: `fewer`, and a period more.
+/// The numbers of microbatches of two replays: `fewer`, and a period more.
 struct Sizes {
     std::int64_t fewer, period;
 
@@ -22,7 +22,7 @@ struct Sizes {
 };
 
 /// Returns the numbers to try, in order: the least with which a pipeline is full for some periods (chosen), and ever
-/// larger ones, with as many micro-batches in a period as there are stages. All are a whole number of periods less than
+/// larger ones, with as many microbatches in a period as there are stages. All are a whole number of periods less than
 /// `all`, and have at most two thirds of them together.
 std::vector<Sizes> tries(const Pipeline& pipeline, std::int64_t all) {
     const std::int64_t stages = pipeline.stages;
@@ -42,8 +42,8 @@ bool may_repeat(const Lowered& training) {
     return training.averaged == 1 && !plan.noise.varies() && pipeline.schedule != PipelineSchedule::gpipe;
 }
 
-/// Returns the training with another number of the same micro-batches. A pass keeps the mean time that it has with all
-/// of them, which contains a part of what happens once less than there are micro-batches (accumulation.hpp).
+/// Returns the training with another number of the same microbatches. A pass keeps the mean time that it has with all
+/// of them, which contains a part of what happens once less than there are microbatches (accumulation.hpp).
 Lowered with_micro_batches(Lowered training, std::int64_t count) {
     training.plan.parallelism.pipeline.micro_batches = count;
     training.arrangement.micro_batches = static_cast<std::uint32_t>(count);

@@ -5,16 +5,16 @@
 
 #include "sim/analysis/experiment.hpp"
 
-/// Folding of micro-batches that repeat: a training with many of them is simulated with two small numbers of them.
+/// Folding of microbatches that repeat: a training with many of them is simulated with two small numbers of them.
 ///
-/// Let T(m) be the time of an iteration with m micro-batches, and P = T(m + d) - T(m). Replays of m and m + d are
+/// Let T(m) be the time of an iteration with m microbatches, and P = T(m + d) - T(m). Replays of m and m + d are
 /// compared task by task on each stream. If there is a span from a to b ≥ a + P such that
 ///
 /// - what begins before b is the same in both, at the same time after the iteration's start, and
 /// - what ends after a in the shorter replay begins and ends P later in the longer one, as far from the end of its
 ///   stream, and the longer one has nothing else after a + P,
 ///
-/// then what happens in the longer replay from a to b happens again P later, each further d micro-batches insert that
+/// then what happens in the longer replay from a to b happens again P later, each further d microbatches insert that
 /// period once more, and
 ///
 ///     T(m + k·d) = T(m + d) + (k - 1)·P;
@@ -24,13 +24,13 @@
 /// permit only the latter. Times that differ by less than 1e-11 of the iteration and two picoseconds count as equal;
 /// otherwise the result is exact.
 ///
-/// All replays together have at most two thirds of the micro-batches, or nothing is folded. Not folded: gpipe, which
+/// All replays together have at most two thirds of the microbatches, or nothing is folded. Not folded: gpipe, which
 /// repeats in two places; random times (Noise), ticks of a clock, orders agreed on as ranks go; averages over several
 /// iterations (Lowered::averaged). Left out: LinkUse::unused_ways, if another link becomes the busiest with all
-/// micro-batches.
+/// microbatches.
 namespace syncline {
 
-/// Returns what a replay of `training` gives, from replays of fewer micro-batches by `replay`, if they repeat. Its
+/// Returns what a replay of `training` gives, from replays of fewer microbatches by `replay`, if they repeat. Its
 /// graph and recorded times are those of the longer one.
 std::optional<ReplayedIteration> fold_micro_batches(const Lowered& training,
                                                     const std::function<ReplayedIteration(const Lowered&)>& replay);

@@ -267,7 +267,7 @@ std::string why_none_of_groups(const Lowered& training) {
     if (plan.parallelism.pipeline.stages > 1) return "none for a pipeline";
     // The next forward pass overlaps with the exchange of the last layer's outputs.
     if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
-        return "none where the next micro-batch starts before the exchanges of the previous one end";
+        return "none where the next microbatch starts before the exchanges of the previous one end";
     if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimizer states";
     if (plan.overlap != Overlap::none || plan.hides_input_gradients() || plan.parallelism.model_chunks > 1)
         return "none for a split model whose exchanges overlap";
@@ -328,7 +328,7 @@ ClosedForm form_of_gradients(const Lowered& training) {
     std::string why_not = why_none_of_iteration(training.cluster, training.plan);
     const std::uint32_t syncs = gradient_syncs(training.plan, training.arrangement);
     if (why_not.empty() && syncs > 1 && training.plan.fusion.tick_s() > 0)
-        why_not = "none for a cycle with exchanges after each micro-batch";
+        why_not = "none for a cycle with exchanges after each microbatch";
     // Nothing overlaps with an exchange, or waits for one, where there is none.
     const bool alone = training.buckets.empty() && !training.plan.noise.any();
     if (alone && training.plan.offload != Offload::gradients) why_not.clear();

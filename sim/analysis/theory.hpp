@@ -27,7 +27,7 @@
 /// Ranks exchange in groups (rows, columns, cells), without stages: if nothing overlaps, all nodes are connected to one
 /// switch, and every exchange keeps its ranks in step, an iteration is the sum of a rank's activities,
 ///
-///     micro-batches · Σ over layers (computation + each exchange of activations) + Σ buckets
+///     microbatches · Σ over layers (computation + each exchange of activations) + Σ buckets
 ///
 /// with the times of a rank that has a part of the layer; the groups of an exchange have disjoint ranks, and so
 /// disjoint links (A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI 2019;
@@ -37,7 +37,7 @@
 /// differ by less than a millionth.
 ///
 /// There is none for overlapping iterations (Overlap::across_iterations), with noise, for a layer with fewer parts than
-/// rows, with GPipe's order of micro-batches, in which computation of one overlaps with exchanges of another, if ranks
+/// rows, with GPipe's order of microbatches, in which computation of one overlaps with exchanges of another, if ranks
 /// with different steps would run ahead (trees, halos between more than two), and for other network models.
 namespace syncline {
 

@@ -46,7 +46,7 @@ std::string hint(const Memory& memory) {
     const bool fewer = 2 * memory.activations_bytes > memory.total_bytes() &&
                        memory.total_bytes() - memory.activations_bytes <= memory.device_bytes;
     return fmt::format("{}; `--allow-oom` simulates it anyway",
-                       fewer ? "reduce the samples in flight: a smaller batch, or smaller micro-batches without gpipe"
+                       fewer ? "reduce the samples in flight: a smaller batch, or smaller microbatches without gpipe"
                              : "put less of the model on each device: more `model` ranks, more stages, or `sharding`");
 }
 

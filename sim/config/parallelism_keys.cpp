@@ -69,10 +69,10 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
     fields.integer({"stages", "Number of pipeline stages, groups of ranks that each hold some of the layers."},
                    pipeline.stages, 1, largest_group);
     fields.integer(
-        {"micro_batches", "Number of micro-batches per replica, whatever the batch and the number of replicas."},
+        {"micro_batches", "Number of microbatches per replica, whatever the batch and the number of replicas."},
         pipeline.micro_batches, 1, 1 << 24);
     fields.integer({"micro_batch_size",
-                    "Micro-batch size in samples, in place of `micro_batches`; it must divide the batch of a replica. "
+                    "Microbatch size in samples, in place of `micro_batches`; it must divide the batch of a replica. "
                     "Default: the batch of a replica, divided by `micro_batches`."},
                    open.micro_batch_size, 1, 1 << 24);
     fields.one_of({"schedule",
@@ -238,7 +238,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
     describe_sharding(fields, parallelism);
     describe_gathering(fields, parallelism);
     fields.one_of({"gradient_sync",
-                   "Micro-batches after which gradients are exchanged: `each-micro-batch` (FSDP), `last-micro-batch` "
+                   "Microbatches after which gradients are exchanged: `each-micro-batch` (FSDP), `last-micro-batch` "
                    "(`no_sync`), `auto`: each with sharded gradients in one `1f1b` stage, else the last."},
                   parallelism.gradient_sync,
                   {{"auto", GradientSync::automatic},

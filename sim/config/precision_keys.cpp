@@ -47,7 +47,7 @@ void describe(Fields& fields, Precision& precision) {
                                                            Factors::fp32, Factors::tf32, Factors::half,  Factors::half};
             precision.products = meanings[products];
             inner.quantity({"accumulation",
-                            "Element size of a separate buffer in which micro-batch gradients are accumulated: `4 B`. "
+                            "Element size of a separate buffer in which microbatch gradients are accumulated: `4 B`. "
                             "Exchanges carry elements of the size of `gradients`."},
                            precision.accumulation, Dimension::bytes, range_or_none);
             inner.quantity({"activations", "Size of an activation. Default: the workload's `element_size`."},

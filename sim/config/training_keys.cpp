@@ -184,7 +184,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
     describe(fields, plan.precision);
     describe_compute(fields, plan.compute);
     fields.one_of({"accumulation",
-                   "Accumulation of micro-batch gradients with `compute: tables`: one kernel per weight (`separate`: "
+                   "Accumulation of microbatch gradients with `compute: tables`: one kernel per weight (`separate`: "
                    "PyTorch), or in the weight-gradient GEMM (`fused`: Megatron-LM)."},
                   plan.accumulation, {{"separate", Accumulation::separate}, {"fused", Accumulation::fused}});
     fields.one_of({"launches",

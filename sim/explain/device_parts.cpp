@@ -51,7 +51,7 @@ public:
         };
         add("waits for launches by the host", waiting_s_);
         add("forward passes again (recomputation)", again_s_);
-        add("addition of micro-batches' gradients", added_s_);
+        add("addition of microbatches' gradients", added_s_);
         add("optimizer's step", step_s);
         for (const KernelParts& row : all) sum_s += row.seconds;
         add("chunks of GEMMs, jitter, stragglers", compute_s - sum_s);

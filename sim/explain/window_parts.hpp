@@ -28,7 +28,7 @@ double phases_s(const Recorded& recorded, ProcessId rank, std::initializer_list<
 std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const TaskNames& names);
 
 /// What a rank's device computes in the window: the kernels of the compute model (kernels.hpp), each pass of each of
-/// its layers once per micro-batch, and waits for launches, what is computed again, the addition of gradients, and the
+/// its layers once per microbatch, and waits for launches, what is computed again, the addition of gradients, and the
 /// optimizer's step. What these do not explain of `compute_s` is one more row: GEMMs in chunks, jitter, stragglers.
 ///
 /// Returns the rows for one rank, the longest first; none if the compute model has no kernels. `compute_s` is its

@@ -19,7 +19,7 @@ namespace {
 /// The passes of all stages, one after the other.
 class Timetable {
 public:
-    /// `pipeline` has the number of micro-batches that follow each other without a barrier.
+    /// `pipeline` has the number of microbatches that follow each other without a barrier.
     Timetable(const Lowered& training, const Pipeline& pipeline, Prices& prices,
               const std::vector<VirtualStageTime>& virtual_stages)
         : training_(training),
@@ -135,7 +135,7 @@ private:
     const std::uint32_t micro_batches_;
     const bool blocks_;
     std::vector<Transfer> transfers_;             ///< after each virtual stage
-    std::vector<double> forward_s_, backward_s_;  ///< by virtual stage and micro-batch: the result can leave
+    std::vector<double> forward_s_, backward_s_;  ///< by virtual stage and microbatch: the result can leave
     std::vector<double> last_backward_s_;         ///< by virtual stage
     std::vector<Row> rows_;                       ///< by stage
 };
@@ -179,7 +179,7 @@ double release_of(const Lowered& training, const Timetable& passes, const Bucket
     return next_tick(copy_s + ready_s, tick_s) - copy_s;
 }
 
-/// Returns those of the micro-batches that follow each other without a barrier.
+/// Returns those of the microbatches that follow each other without a barrier.
 Reductions reduction_of(const Lowered& training, Prices& prices, const Timetable& passes, std::uint32_t stage) {
     const Plan& plan = training.plan;
     const std::vector<Bucket>& buckets = training.buckets;
@@ -271,7 +271,7 @@ Forecast forecast(const Lowered& training, Prices& prices) {
     double time_s = 0;
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
         const Reductions reduced = reduction_of(training, prices, passes, stage);
-        const double before_s = (syncs - 1) * reduced.last_s();  // the micro-batches before the last
+        const double before_s = (syncs - 1) * reduced.last_s();  // the microbatches before the last
         const double end_s =
             before_s + std::max(passes.end_s(stage), exchanges_end(training, prices, passes, reduced, stage));
         // The next iteration starts on the first stage, and reaches the others as this one did.

@@ -19,11 +19,11 @@ public:
                      const std::vector<RankPasses>& passes)
         : graph_(graph), training_(training), workers_(workers), passes_(passes) {}
 
-    /// Adds the exchanges of the gradients of all micro-batches but the last, if each one's are exchanged, before the
+    /// Adds the exchanges of the gradients of all microbatches but the last, if each one's are exchanged, before the
     /// barriers behind them.
     void sync_micro_batches();
 
-    /// Adds the exchanges of gradients, of a micro-batch or of all together. `ready`: the tasks that they wait for.
+    /// Adds the exchanges of gradients, of a microbatch or of all together. `ready`: the tasks that they wait for.
     Arrivals reduce(const Ready& ready, std::uint32_t micro_batch = 0);
 
     /// Returns the tasks after which a rank has its share of reduced gradients, by bucket and rank.

@@ -10,7 +10,7 @@
 /// any collectives … contend for the same per-device NCCL stream").
 ///
 /// Each rank runs its forward and backward passes (passes.hpp); ranks that hold the same weights exchange their
-/// gradients in buckets (see Overlap, Fusion, Sharding) when the gradients of the last micro-batch, or of each one
+/// gradients in buckets (see Overlap, Fusion, Sharding) when the gradients of the last microbatch, or of each one
 /// (gradient_sync.hpp), are ready; then comes the update, which ends the iteration: the next forward pass starts after
 /// it. With Overlap::across_iterations the update waits for no exchange, and marks the end of the backward pass. The
 /// update takes no time. The optimizer's step (optimizer_step.hpp) comes before it, and before weights are gathered

@@ -6,7 +6,7 @@
 #include "sim/lowering/lowered.hpp"
 #include "sim/lowering/pipeline.hpp"
 
-/// The program of an iteration's passes: what every rank of a stage does in one pass of a micro-batch through a part of
+/// The program of an iteration's passes: what every rank of a stage does in one pass of a microbatch through a part of
 /// the model, as a flat list of operations. It is written once, from the lowered plan; the task graph
 /// (iteration.hpp), the forecast's clocks (pass_times.hpp) and the size of a simulation (work.hpp) read it.
 ///

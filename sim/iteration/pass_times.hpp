@@ -11,7 +11,7 @@
 /// allow it, and takes its seconds, or the price of its exchange. All ranks are taken to be like the slowest.
 namespace syncline {
 
-/// Times of a pass of one micro-batch through one virtual stage, from its start.
+/// Times of a pass of one microbatch through one virtual stage, from its start.
 struct PassTime {
     double data_s = 0;      ///< its result can leave
     double computed_s = 0;  ///< its device is free

@@ -58,7 +58,7 @@ private:
         StreamId activations = no_stream, weights = no_stream;
         StreamId send[2] = {no_stream, no_stream}, receive[2] = {no_stream, no_stream};  ///< backward, forward
         TaskId sent = no_task;          ///< the transfer that the pass waits for
-        std::vector<TaskId> outputs;    ///< by micro-batch: last pass whose output stays on the stage
+        std::vector<TaskId> outputs;    ///< by microbatch: last pass whose output stays on the stage
         TaskId begun = no_task;         ///< the computation before the current unit's ...
         TaskId begun_before = no_task;  ///< ... and before that of the unit before it
     };
@@ -168,7 +168,7 @@ private:
         return output;
     }
 
-    /// Adds the barrier at the end of a micro-batch, on the ranks of a stage.
+    /// Adds the barrier at the end of a microbatch, on the ranks of a stage.
     void end_micro_batch(std::uint32_t stage) {
         for (std::uint32_t index = 0; index < built_; ++index) {
             RankPasses& passes = ranks_[rank_of(stage, index)];
@@ -328,7 +328,7 @@ private:
     /// By stage, grouping and first index: each is added to the graph once.
     std::map<std::tuple<std::uint32_t, Grouping, std::uint32_t>, GroupId> groups_;
     std::map<std::pair<const void*, std::uint32_t>, ExchangeId> exchanges_;
-    /// received_[forward][boundary · micro-batches + micro-batch][index]; boundary i follows virtual stage i.
+    /// received_[forward][boundary · microbatches + microbatch][index]; boundary i follows virtual stage i.
     std::vector<ByIndex> received_[2];
     std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, ExchangeId> transfers_;
     std::shared_ptr<const CollectiveAlgorithm> pass_on_;

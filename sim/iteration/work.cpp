@@ -135,7 +135,7 @@ bool one_at_a_time(const Lowered& training, const std::vector<VirtualStagePasses
            !exchange_within_stages(parts);
 }
 
-/// Adds a pass of every micro-batch on the ranks of a stage.
+/// Adds a pass of every microbatch on the ranks of a stage.
 void add_pass(Counter& counter, const PassProgram& pass, const Arrangement& arrangement) {
     const double stage_ranks = arrangement.stage_ranks, times = arrangement.micro_batches;
     for (const Operation& operation : pass.operations) {
@@ -171,7 +171,7 @@ Work work_of(const Lowered& training) {
     const Arrangement& arrangement = training.arrangement;
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     Counter counter(ranks + (training.served() ? static_cast<double>(plan.servers.count) : 0));
-    counter.add_tasks(ranks * gradient_syncs(plan, arrangement));  // updates, and ends of micro-batches
+    counter.add_tasks(ranks * gradient_syncs(plan, arrangement));  // updates, and ends of microbatches
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
         double parts = 0;
         if (plan.offload == Offload::gradients)

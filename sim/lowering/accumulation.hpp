@@ -4,12 +4,12 @@
 #include "sim/plan/plan.hpp"
 #include "sim/platform/cluster.hpp"
 
-/// Time of adding the gradients of a micro-batch to those of the ones before it.
+/// Time of adding the gradients of a microbatch to those of the ones before it.
 ///
 /// PyTorch computes the gradient of a weight of w bytes in w bytes, and adds it to a buffer of b bytes (AccumulateGrad
 /// in torch/csrc/autograd/functions/accumulate_grad.h): w + 2b bytes through the device's memory; b is
-/// Precision::accumulation, or the size of a gradient. If b = w, m micro-batches have m-1 additions, a mean of (m-1)/m
-/// each, else m. Where gradients are reduced and scattered for each micro-batch (gradient_sync.hpp), a rank adds up its
+/// Precision::accumulation, or the size of a gradient. If b = w, m microbatches have m-1 additions, a mean of (m-1)/m
+/// each, else m. Where gradients are reduced and scattered for each microbatch (gradient_sync.hpp), a rank adds up its
 /// shard (w = b), for which other elements are converted first, w + b bytes each (PyTorch's FSDP,
 /// torch/distributed/fsdp/_runtime_utils.py, _reduce_grad; Megatron-Core's, fully_sharded_data_parallel.py, _grad_acc:
 /// main_grad.copy_).

@@ -83,7 +83,7 @@ PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer
     const std::int64_t pieces = columns * plan.parallelism.pipeline.micro_batches;
     if (plan.global_batch() % pieces != 0)
         throw ParallelismError(
-            "model", fmt::format("layer '{}': {} samples cannot be divided among {} columns of {} micro-batches",
+            "model", fmt::format("layer '{}': {} samples cannot be divided among {} columns of {} microbatches",
                                  layer.name, plan.global_batch(), columns, plan.parallelism.pipeline.micro_batches));
     PlacedLayer placed;
     placed.layout = layout;

@@ -20,7 +20,7 @@
 /// of ranks around it.
 namespace syncline {
 
-/// An exchange of activations, or of their gradients, in every group of a stage, for one micro-batch.
+/// An exchange of activations, or of their gradients, in every group of a stage, for one microbatch.
 struct ActivationExchange {
     Grouping groups;
     AlgorithmSpec spec;  ///< for algorithms of the collective library; its name is empty for others
@@ -113,13 +113,13 @@ struct ChunkedProducts {
 struct PlacedLayer {
     Layout layout;
     std::uint32_t virtual_stage = 0;  ///< of the model, on stage virtual_stage mod stages
-    Share share;                      ///< of one rank that has a part, for one micro-batch
+    Share share;                      ///< of one rank that has a part, for one microbatch
     /// Number of rows that have a part: all have ⌈parts/rows⌉ of the layer's parts (see parts_of), so the last rows may
     /// have none.
     std::uint32_t contributors = 1;
     /// Number of parts if every contributor had ⌈parts/rows⌉, divided by the actual number: 1 if they divide evenly.
     double padded = 1;
-    LayerTime time;           ///< for one micro-batch, on the slowest rank that has a part
+    LayerTime time;           ///< for one microbatch, on the slowest rank that has a part
     double recompute_s = 0;   ///< computed again before its backward pass: see Recomputation
     bool recomputed = false;  ///< its whole forward pass is, with its exchanges, before the backward pass of `unit`
     std::uint64_t bytes = 0;  ///< of the gradients of a rank that has a part ...
@@ -148,7 +148,7 @@ struct PlacedLayer {
     }
 };
 
-/// Passage of a micro-batch's activations from a virtual stage to the next, and of their gradients back.
+/// Passage of a microbatch's activations from a virtual stage to the next, and of their gradients back.
 struct Boundary {
     std::uint64_t bytes = 0;  ///< that rank i of a stage passes on to rank i of the next one, and the other way
     /// The receiving rows gather their shares, if each one's sender has passed on its own (Pipeline::scatter_gather).
@@ -195,7 +195,7 @@ Software software_of(const Model& model, const Plan& plan);
 /// of a pipeline add up to its layers: see feasibility.hpp. Throws ParallelismError for what only the arrangement
 /// shows.
 ///
-/// A layer of which rows > 1 ranks have a part each, with b samples in a micro-batch, has these exchanges (A. Castelló
+/// A layer of which rows > 1 ranks have a part each, with b samples in a microbatch, has these exchanges (A. Castelló
 /// et al., A. Gholami et al.). Split::outputs: forward an allgather of b·activations, backward an all-reduce of
 /// b·inputs, except for the first layer. Split::inside: both are all-reduces. Cells of an image: before a convolution
 /// with a kernel larger than 1×1, ranks send ⌊kh/2⌋ rows of their inputs up and down, then ⌊kw/2⌋ columns left and

@@ -69,7 +69,7 @@ bool same_ranks(const Some& a, const Other& b) {
 std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const Plan& plan);
 
 /// Returns by layer the time after the start of an iteration at which its gradients are complete, if nothing but the
-/// computation takes time: m micro-batches pass one after the other through the layers, from `start_s` on, and the
+/// computation takes time: m microbatches pass one after the other through the layers, from `start_s` on, and the
 /// gradients are those of the last one. With Overlap::none all are complete after the backward pass.
 std::vector<double> ready_times(const std::vector<LayerTime>& times, double start_s, std::int64_t micro_batches,
                                 Overlap overlap);

@@ -27,7 +27,7 @@ double host_bytes(Optimizer optimizer, const Model& model) {
     return (1 + kept_values(optimizer)) * std::max(copy, weight) + gradient + (copy > 0 ? weight : 0);
 }
 
-/// Activations of a virtual stage's layers for one micro-batch: those that are kept until its backward pass, and those
+/// Activations of a virtual stage's layers for one microbatch: those that are kept until its backward pass, and those
 /// that are there only during it, because they are computed again: of the span with the most, and of all spans; and
 /// what is there only while the loss is computed.
 struct VirtualStageActivations {
@@ -98,14 +98,14 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);
             const double shard = std::ceil(whole / shards.size);
             memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
-            // Gradients of several micro-batches are added up before they are reduced, or after that in the shard.
+            // Gradients of several microbatches are added up before they are reduced, or after that in the shard.
             const bool several = arrangement.micro_batches > 1;
             const bool each = !several || plan.parallelism.syncs_each_micro_batch();
             const bool reduced = sharding >= Sharding::gradients && each;
             const double gradient_shard = std::ceil(gradients / shards.size);
             const double stay = leave ? 0 : reduced ? gradient_shard : gradients;
             memory.gradients_bytes += stay * buffers;
-            // The layer's shard is there beside it if it has the sum of previous micro-batches.
+            // The layer's shard is there beside it if it has the sum of previous microbatches.
             const double own = several && shards.size > 1 ? 0 : stay;
             const double passing = gradients * (leave ? buffers : 1) - own;
             unit_gradient += passing;

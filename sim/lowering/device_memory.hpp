@@ -10,21 +10,21 @@
 /// - weights: parameters · element size, 1/rows of them if split, 1/replicas with Sharding::parameters (plus the two
 ///   largest units whole, as gathered: see weight_gathering.hpp).
 /// - gradients: the same number, 1/replicas with Sharding::gradients or parameters, unless gradients of several
-///   micro-batches are added up first (GradientSync); once more if Plan::compression keeps what is not exchanged.
+///   microbatches are added up first (GradientSync); once more if Plan::compression keeps what is not exchanged.
 /// - optimizer: the master copy of the weights, by default 4 bytes if a weight has fewer (P. Micikevicius et al.,
 ///   "Mixed precision training", ICLR 2018), and as much, or a weight's size without one, for each value that the
 ///   optimizer keeps; 1/replicas with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and (2 + 2 +
 ///   12)Ψ/N with Sharding::parameters among N (Parallelism::shard_ranks), without the gathered units (S. Rajbhandari et
 ///   al., "ZeRO", SC 2020, section 5).
-/// - activations: kept_bytes of every micro-batch that the stage holds at the same time (see slots). With
+/// - activations: kept_bytes of every microbatch that the stage holds at the same time (see slots). With
 ///   Recomputation::full only the inputs of each span, and during a backward pass what its largest span keeps;
 ///   with selective everything but the scores, and those of the layer with the most; with operators likewise
 ///   (alternate.hpp). With torch.autocast also a copy of the weights in 2 bytes.
 ///
 /// A rank holds weights, gradients and optimizer state of its own experts, sharded among the ranks that have the same
-/// ones; activations are those of the rank with the most tokens. Without Saved::gradients and with one micro-batch,
+/// ones; activations are those of the rank with the most tokens. Without Saved::gradients and with one microbatch,
 /// gradients take the place of activations, and count as far as they are more. Gradients that are reduced as soon as
-/// they are computed are whole for the largest layer, or unit, beside the shards of previous micro-batches.
+/// they are computed are whole for the largest layer, or unit, beside the shards of previous microbatches.
 /// Precision::accumulation adds a buffer of as many elements as gradients, sharded with them. Logits of a language
 /// model: see Saved.
 ///

@@ -13,7 +13,7 @@
 /// A rank has t tokens of h elements of e bytes, each of which goes to K experts (Experts::copies, with the capacity).
 /// Forward, an all-to-all of buffers of K·t·h·e bytes sends tokens to their experts (dispatch), of which (E-1)/E leave
 /// the rank, and a second one returns the results (combine); gradients go the same way: four all-to-alls for each layer
-/// and micro-batch. Shared experts and the router are computed with the rest of the layer, before. Ranks have 1/E of
+/// and microbatch. Shared experts and the router are computed with the rest of the layer, before. Ranks have 1/E of
 /// the experts' weights, gradients and optimizer state. With an imbalance (expert_loads.hpp) blocks and computation are
 /// in proportion to the loads. A capacity makes all buffers equal: what is above it is dropped, what is free is sent
 /// and computed.

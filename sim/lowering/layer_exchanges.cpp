@@ -35,7 +35,7 @@ std::uint64_t whole_bytes(double elements, double element_bytes) {
     const double bytes = std::ceil(elements * element_bytes);
     if (!(bytes <= most))
         throw ParallelismError("activations", fmt::format("an exchange of {:.3g} B of activations is too large", bytes),
-                               "use fewer samples per micro-batch");
+                               "use fewer samples per microbatch");
     return static_cast<std::uint64_t>(bytes);
 }
 

@@ -54,7 +54,7 @@ void judge_turns(const Pipeline& pipeline, const char* blamed, Complaints& compl
     const std::string key = "parallelism.pipeline.";
     complaints.push_back(
         {key + blamed,
-         fmt::format("with an interleaved schedule the {} stages must divide the number of micro-batches, {}",
+         fmt::format("with an interleaved schedule the {} stages must divide the number of microbatches, {}",
                      pipeline.stages, pipeline.micro_batches),
          "", key + "schedule"});
 }
@@ -180,7 +180,7 @@ Complaints share_batch(Plan& plan, const OpenPlan& open) {
     if (const std::int64_t size = open.micro_batch_size; size > 0) {
         if (plan.batch_per_rank % size != 0)
             return {{"parallelism.pipeline.micro_batch_size",
-                     fmt::format("the {} of a replica cannot be divided into micro-batches of {}",
+                     fmt::format("the {} of a replica cannot be divided into microbatches of {}",
                                  number_of_samples(plan.batch_per_rank), size),
                      nearest_divisors(plan.batch_per_rank, size)}};
         pipeline.micro_batches = plan.batch_per_rank / size;
@@ -190,7 +190,7 @@ Complaints share_batch(Plan& plan, const OpenPlan& open) {
     }
     if (plan.batch_per_rank % pipeline.micro_batches == 0) return {};
     return {{"parallelism.pipeline.micro_batches",
-             fmt::format("the {} of a replica cannot be divided into {} micro-batches",
+             fmt::format("the {} of a replica cannot be divided into {} microbatches",
                          number_of_samples(plan.batch_per_rank), pipeline.micro_batches),
              ""}};
 }

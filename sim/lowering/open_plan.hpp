@@ -54,7 +54,7 @@ bool splits_weights(const Parallelism& parallelism);
 /// Returns the plan with this number of rows where it is open.
 Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows);
 
-/// Gives each replica its part of the batch, if the batch of all ranks is given, and divides it into micro-batches, if
+/// Gives each replica its part of the batch, if the batch of all ranks is given, and divides it into microbatches, if
 /// their size is.
 Complaints share_batch(Plan& plan, const OpenPlan& open);
 

@@ -14,11 +14,11 @@ void check(const Pipeline& pipeline, std::uint32_t stage) {
     const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.virtual_stages;
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
     if (stage >= p || m < 1 || v < 1)
-        throw std::logic_error(fmt::format("stage {} of {}, {} micro-batches, {} virtual stages", stage, p, m, v));
+        throw std::logic_error(fmt::format("stage {} of {}, {} microbatches, {} virtual stages", stage, p, m, v));
     if (!interleaved && v > 1)
         throw std::logic_error(fmt::format("{} virtual stages, but the schedule is not interleaved", v));
     if (interleaved && m % p != 0)
-        throw std::logic_error(fmt::format("{} micro-batches are not a multiple of {} stages", m, p));
+        throw std::logic_error(fmt::format("{} microbatches are not a multiple of {} stages", m, p));
 }
 
 /// Counts the forward passes before the first backward pass.
@@ -32,8 +32,8 @@ std::int64_t forward_first(const Pipeline& pipeline, std::uint32_t stage) {
     return std::min(warm_up + 1, passes);
 }
 
-/// Returns the k-th forward or backward pass of a stage: groups of as many micro-batches as there are stages pass
-/// through the virtual stages, one after the other. With one that is the k-th micro-batch.
+/// Returns the k-th forward or backward pass of a stage: groups of as many microbatches as there are stages pass
+/// through the virtual stages, one after the other. With one that is the k-th microbatch.
 Slot pass(const Pipeline& pipeline, std::int64_t k, bool forward) {
     const std::int64_t p = pipeline.stages, v = pipeline.virtual_stages;
     const std::int64_t group = k / (p * v), turn = k / p % v;

@@ -7,7 +7,7 @@
 
 /// Assignment of layers to the stages of a pipeline, and the order of a stage's passes.
 ///
-/// With m micro-batches, equal stages whose forward and backward passes take f and b, free transfers and v virtual
+/// With m microbatches, equal stages whose forward and backward passes take f and b, free transfers and v virtual
 /// stages on each of p stages, an iteration takes m(f + b) + (p-1)(f + b)/v on every stage: the bubble is (p-1)/(v·m +
 /// p-1) of it, with v = 1 for gpipe and one_f_one_b (D. Narayanan et al., SC 2021).
 ///
@@ -15,42 +15,42 @@
 /// interleaved run some forward passes (the warm-up), then a forward and a backward pass in turn, and finally the
 /// remaining backward passes. The warm-up of stage s is p-1-s forward passes, and 2(p-1-s) + (v-1)p with v > 1 virtual
 /// stages, or all that there are (Megatron-LM, get_pp_rank_microbatches in
-/// megatron/core/pipeline_parallel/schedules.py). Interleaved stages run p micro-batches through each of their virtual
+/// megatron/core/pipeline_parallel/schedules.py). Interleaved stages run p microbatches through each of their virtual
 /// stages, and then the next p; backward passes likewise, from the last one to the first.
 ///
 /// zero_bubble_h1 runs the passes of one_f_one_b, but a backward pass computes only the gradients of inputs. On stage s
-/// the gradients of a micro-batch's weights follow those of the inputs of the s-th micro-batch after it, or come last,
-/// so that every stage holds up to p micro-batches. If the three passes take f, b and w ≤ f, an iteration takes m(f + b
+/// the gradients of a microbatch's weights follow those of the inputs of the s-th microbatch after it, or come last,
+/// so that every stage holds up to p microbatches. If the three passes take f, b and w ≤ f, an iteration takes m(f + b
 /// + w) + (p-1)(f + b - w) (P. Qi et al., ICLR 2024, table 2); if w is longer, the bubble is (p-1)·b. With
 /// Recomputation::full b = f + b', and what it computes again stays until the gradients of weights:
-/// stage s has it for s + 1 micro-batches, so that the last stage saves nothing.
+/// stage s has it for s + 1 microbatches, so that the last stage saves nothing.
 ///
-/// Left out: groups of more than p micro-batches (microbatch_group_size_per_vp_stage), and numbers of micro-batches
+/// Left out: groups of more than p microbatches (microbatch_group_size_per_vp_stage), and numbers of microbatches
 /// that are not a multiple of p; activations that zero_bubble_h1 could free before the gradients of weights.
 namespace syncline {
 
 /// The gradients that a backward pass computes: all, those of the layers' inputs, or those of their weights.
 enum class Gradients { all, inputs, weights };
 
-/// One pass of one micro-batch through one virtual stage of a stage.
+/// One pass of one microbatch through one virtual stage of a stage.
 struct Slot {
     std::uint32_t virtual_rank = 0;  ///< which of the stage's virtual stages (Megatron-LM's virtual pipeline rank)
     std::uint32_t micro_batch = 0;
     bool forward = true;
     Gradients gradients = Gradients::all;  ///< of a backward pass
 
-    /// Returns whether the micro-batch's activations are not needed afterwards.
+    /// Returns whether the microbatch's activations are not needed afterwards.
     bool releases() const { return !forward && gradients != Gradients::inputs; }
     bool operator==(const Slot&) const = default;
 };
 
 /// Returns the order in which `stage` runs its passes: each virtual stage's forward and backward pass of every
-/// micro-batch once, or the two parts of the backward pass, the gradients of inputs first. Throws std::logic_error
-/// without such a stage, micro-batches or virtual stages, with several virtual stages if not interleaved, or if
-/// interleaved with a number of micro-batches that is not a multiple of the stages.
+/// microbatch once, or the two parts of the backward pass, the gradients of inputs first. Throws std::logic_error
+/// without such a stage, microbatches or virtual stages, with several virtual stages if not interleaved, or if
+/// interleaved with a number of microbatches that is not a multiple of the stages.
 std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage);
 
-/// Returns the maximum number of micro-batches (of any virtual stage, each counted as one) whose activations `stage`
+/// Returns the maximum number of microbatches (of any virtual stage, each counted as one) whose activations `stage`
 /// holds: from the start of a forward pass to the end of the corresponding backward pass. Throws like slots().
 std::uint32_t peak_passes(const Pipeline& pipeline, std::uint32_t stage);
 

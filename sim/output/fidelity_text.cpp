@@ -30,7 +30,7 @@ std::string what(const Folded& folded) {
         parts.push_back(fmt::format("{} identical iteration{}", folded.iterations_folded,
                                     folded.iterations_folded == 1 ? "" : "s"));
     if (folded.micro_batches_folded > 0)
-        parts.push_back(fmt::format("{} identical micro-batches", folded.micro_batches_folded));
+        parts.push_back(fmt::format("{} identical microbatches", folded.micro_batches_folded));
     if (parts.size() > 1) parts.back() = "and " + parts.back();
     std::string text = fmt::format("{}", fmt::join(parts, ", "));
     if (folded.images > 1) text += fmt::format(" (each simulated rank stands for {} that are alike)", folded.images);

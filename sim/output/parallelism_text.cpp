@@ -102,7 +102,7 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
         if (range.layout && *range.layout != parallelism.layout)
             result += fmt::format("; {} {}", layers_of(range),
                                   ways_of(*range.layout, columns(parallelism, *range.layout, ranks)));
-    if (pipeline.micro_batches > 1) result += fmt::format("; {} micro-batches", pipeline.micro_batches);
+    if (pipeline.micro_batches > 1) result += fmt::format("; {} microbatches", pipeline.micro_batches);
     if (pipeline.stages > 1) result += fmt::format(" {}", schedule_of(parallelism));
     if (pipeline.virtual_stages > 1) result += fmt::format(", {} virtual stages", pipeline.virtual_stages);
     const std::int64_t expert_rows = parallelism.experts.rows_of(parallelism.layout.rows);

@@ -12,7 +12,7 @@ namespace syncline {
 std::int64_t columns(const Parallelism& parallelism, const Layout& layout, std::int64_t ranks);
 
 // The names of the keys' values in files, with what `auto` stands for; empty where the key changes nothing: without
-// stages, if no updates are divided, with one micro-batch, or with several device queues.
+// stages, if no updates are divided, with one microbatch, or with several device queues.
 std::string schedule_of(const Parallelism& parallelism);
 std::string transfers_of(const Parallelism& parallelism);
 std::string gathering_of(const Parallelism& parallelism);

@@ -242,7 +242,7 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.parallelism.layout.width; })
             .add("parallelism.stages", Unit::number, "stages of the pipeline", 34,
                  [](const Result& r) { return r.parallelism.pipeline.stages; })
-            .add("parallelism.micro_batches", Unit::number, "micro-batches of an iteration", 35,
+            .add("parallelism.micro_batches", Unit::number, "microbatches of an iteration", 35,
                  [](const Result& r) { return r.parallelism.pipeline.micro_batches; })
             .add("parallelism.schedule", Unit::text, "order of the passes of a stage; null without stages", 36,
                  [](const Result& r) { return given(schedule_of(r.parallelism)); })
@@ -404,7 +404,7 @@ const std::vector<ResultField<Result>>& fields_of() {
                  "iterations that were not simulated because they repeat the one before", 53,
                  [](const Result& r) { return r.folded.iterations_folded; })
             .add("micro_batches_folded", Unit::number,
-                 "micro-batches of an iteration that were not simulated because they repeat those before", 104,
+                 "microbatches of an iteration that were not simulated because they repeat those before", 104,
                  [](const Result& r) { return r.folded.micro_batches_folded; })
             .all();
     return table;

@@ -47,9 +47,9 @@ struct LayerRange {
     std::optional<ActivationAlgorithms> algorithms;
 };
 
-/// Order in which a stage processes its micro-batches. `gpipe`: all forward, then all backward (Y. Huang et al.,
+/// Order in which a stage processes its microbatches. `gpipe`: all forward, then all backward (Y. Huang et al.,
 /// "GPipe", NeurIPS 2019). `one_f_one_b`: one backward pass after each forward pass, so that stage s of p holds at most
-/// p - s micro-batches (D. Narayanan et al., "PipeDream", SOSP 2019; with a flush, as in Megatron-LM). `interleaved`:
+/// p - s microbatches (D. Narayanan et al., "PipeDream", SOSP 2019; with a flush, as in Megatron-LM). `interleaved`:
 /// the same with several virtual stages on each stage (D. Narayanan et al., "Efficient large-scale language model
 /// training on GPU clusters using Megatron-LM", SC 2021). `zero_bubble_h1`: as one_f_one_b, but gradients of weights
 /// are computed apart, to fill part of the bubble (P. Qi et al., "Zero bubble pipeline parallelism", ICLR 2024,
@@ -107,8 +107,8 @@ constexpr bool divides_updates(Sharding sharding) {
 /// issues a gathering only when the forward pass reaches the bucket before it.
 enum class Gather { after_update, before_forward };
 
-/// Micro-batches after whose backward pass gradients are exchanged: the last one, each one, or each one if gradients
-/// are sharded, there is no pipeline, and micro-batches take turns (`automatic`). See gradient_sync.hpp.
+/// Microbatches after whose backward pass gradients are exchanged: the last one, each one, or each one if gradients
+/// are sharded, there is no pipeline, and microbatches take turns (`automatic`). See gradient_sync.hpp.
 enum class GradientSync { automatic, last_micro_batch, each_micro_batch };
 
 /// Queues through which a device takes the kernels of all streams. With `one` (CUDA_DEVICE_MAX_CONNECTIONS=1, which
@@ -160,7 +160,7 @@ struct Parallelism {
         return {.operation = "reduce-scatter", .name = algorithms.reduce_scatter};
     }
 
-    /// Returns true if a rank's micro-batches follow each other, the backward pass of one before the next one's
+    /// Returns true if a rank's microbatches follow each other, the backward pass of one before the next one's
     /// forward.
     bool takes_turns() const { return pipeline.stages == 1 && pipeline.schedule == PipelineSchedule::one_f_one_b; }
     bool syncs_each_micro_batch() const {

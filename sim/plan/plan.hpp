@@ -36,7 +36,7 @@ constexpr double kept_values(Optimizer optimizer) {
 /// second product of a transformer's block, or all of it. See recomputed_spans.hpp.
 enum class Recomputation { none, selective, operators, full };
 
-/// Addition of the gradients of several micro-batches: see accumulation.hpp.
+/// Addition of the gradients of several microbatches: see accumulation.hpp.
 enum class Accumulation { separate, fused };
 
 /// State of the training that is in the host's memory: see offload.hpp.

@@ -256,7 +256,7 @@ Axis sharding() {
                 Values values{static_cast<std::int64_t>(Sharding::none)};
                 if (!shares_weights(plan)) return values;
                 values.push_back(static_cast<std::int64_t>(Sharding::optimizer));
-                // A pipeline adds up the gradients of several micro-batches first: sharding them changes nothing.
+                // A pipeline adds up the gradients of several microbatches first: sharding them changes nothing.
                 const Pipeline& pipeline = plan.parallelism.pipeline;
                 if (pipeline.micro_batches == 1 || pipeline.stages == 1)
                     values.push_back(static_cast<std::int64_t>(Sharding::gradients));
@@ -302,7 +302,7 @@ Axis gathering() {
 constexpr std::int64_t sync_automatic = static_cast<std::int64_t>(GradientSync::automatic),
                        sync_last = static_cast<std::int64_t>(GradientSync::last_micro_batch);
 
-/// Gradients that are sharded are exchanged after each micro-batch, unless whole ones have room until the last. Others
+/// Gradients that are sharded are exchanged after each microbatch, unless whole ones have room until the last. Others
 /// gain nothing by earlier exchanges, and sharded gradients nothing over a sharded optimizer if they are kept whole.
 Axis gradient_sync() {
     return {

@@ -129,7 +129,7 @@ Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const R
         out(replay(cluster, graph, options));
         return out.take();
     };
-    // Folding of micro-batches replays more than once.
+    // Folding of microbatches replays more than once.
     const std::string answer = isolate(work, !options.fold);
     Reader in(answer);
     Timeline timeline;

@@ -42,7 +42,7 @@ public:
     class Ring;
 
     /// One execution of an exchange by a lane of a member: several tasks of an iteration may be the same exchange, once
-    /// per micro-batch.
+    /// per microbatch.
     struct Pass {
         ExchangeId exchange = 0;
         std::uint32_t iteration = 0;

@@ -56,7 +56,7 @@ struct Software {
     Launches launches = Launches::eager;
     Elementwise elementwise = Elementwise::fused;
     /// Bytes that a product reads and writes for each element of a gradient of weights which it adds to those of other
-    /// micro-batches (Accumulation::fused); 0: it writes the gradient as an element of its own.
+    /// microbatches (Accumulation::fused); 0: it writes the gradient as an element of its own.
     double accumulated_bytes = 0;
 };
 

@@ -14,7 +14,7 @@ struct Precision {
     std::optional<double> weights, gradients, activations;  ///< nothing: the model's element size
     /// Copy of the weights on which the optimizer works. 0: none; nothing: 4 bytes if weights are smaller.
     std::optional<double> master;
-    /// Buffer beside the gradients, in which those of several micro-batches are added up; 0: none. DeepSpeed's
+    /// Buffer beside the gradients, in which those of several microbatches are added up; 0: none. DeepSpeed's
     /// BF16_Optimizer (deepspeed/runtime/bf16_optimizer.py) and nanotron's FP32GradientAccumulator beside the buckets
     /// of PyTorch's DistributedDataParallel have 4 bytes. Exchanges carry gradients of their own size.
     double accumulation = 0;

@@ -208,8 +208,8 @@ TEST_CASE("fidelity: folded is refused on a platform of SimGrid's format, auto i
 
 TEST_CASE("fidelity: replicas of which one gets ahead of the other, until they meet on a link, are not taken as steady",
           "[memory]") {
-    // Each micro-batch takes ranks 0 and 2 8.123 ms and, with the slower rank, 1 and 3 8.139 ms. Their exchanges share
-    // the ring's links, which only the sixth micro-batch shows.
+    // Each microbatch takes ranks 0 and 2 8.123 ms and, with the slower rank, 1 and 3 8.139 ms. Their exchanges share
+    // the ring's links, which only the sixth microbatch shows.
     Bench bench;
     bench.write("ahead.yaml", R"(name: ahead
 platform:

@@ -156,7 +156,7 @@ TEST_CASE("results say how the model is split", "[memory]") {
         CHECK(result.at("best").is_null());
     }
     const std::string table = run_in(split, {"run", "scenario.yaml", "--columns", "split"}).out;
-    CHECK(holds(table, "\nstages   pipeline 2, model 2, data 2; 2 micro-batches 1f1b\n"));
+    CHECK(holds(table, "\nstages   pipeline 2, model 2, data 2; 2 microbatches 1f1b\n"));
     CHECK(holds(table, "\nchunks   pipeline 2, data 4; "));
     CHECK(holds(table, "\nimages   domain 2x1, data 4; fc6..fc8 model 2, data 4\n"));
     CHECK(holds(table, "\nshards   data 8; sharded parameters\n"));
@@ -191,7 +191,7 @@ TEST_CASE("a grid of one row is data parallelism, and a grid of one column is mo
 
 TEST_CASE("gholami-2018-efficiency: fewer columns compute faster, and that alone makes the best grid interior",
           "[memory]") {
-    // Four layers of 12288 x 12288 on eight A100s: 11 products of a micro-batch of 192·Pr samples, 12288/Pr outputs.
+    // Four layers of 12288 x 12288 on eight A100s: 11 products of a microbatch of 192·Pr samples, 12288/Pr outputs.
     // Fractions of 312 Tflops: LLMCompass measured 193 and 242.7 Tflops with 128 and 256 rows, Azure 250.8 with 6144.
     const auto between = [](double x, double from, double part, double to, double end) {
         return part * std::pow(end / part, std::log(x / from) / std::log(to / from));

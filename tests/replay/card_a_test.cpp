@@ -200,7 +200,7 @@ TEST_CASE(
     for (const std::int64_t P : {12}) within("inception-v3", P);
 }
 
-TEST_CASE("card A: rows and columns with micro-batches take the same sum of activations and then gradients",
+TEST_CASE("card A: rows and columns with microbatches take the same sum of activations and then gradients",
           "[memory]") {
     std::mt19937 random(6);
     for (const std::int64_t rows : {1, 2, 4, 8})

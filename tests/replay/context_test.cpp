@@ -131,7 +131,7 @@ TEST_CASE("context: Ulysses turns queries, keys, values and outputs by all-to-al
             }
 }
 
-TEST_CASE("context: closed forms also hold with rows, sequence parallelism and micro-batches", "[memory]") {
+TEST_CASE("context: closed forms also hold with rows, sequence parallelism and microbatches", "[memory]") {
     const Transformer net;
     for (const ContextExchange exchange : {ContextExchange::ring, ContextExchange::ulysses})
         for (const bool sequence : {false, true}) {

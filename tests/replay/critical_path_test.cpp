@@ -154,7 +154,7 @@ TEST_CASE("critical path: in a pipeline it goes from stage to stage, whether mes
                           coarse = explain(lower(cluster, model, plan), tasks);
         CHECK(fine.level == "messages");
         CHECK(coarse.level == "tasks");
-        // The path contains m + p - 1 forward and as many backward passes, each of a micro-batch on a stage; transfers
+        // The path contains m + p - 1 forward and as many backward passes, each of a microbatch on a stage; transfers
         // are short.
         CHECK(seconds_of(coarse, PathKind::compute) == Approx(seconds_of(fine, PathKind::compute)).epsilon(1e-6));
         CHECK(seconds_of(coarse, PathKind::compute) > 0.99 * coarse.window_s);

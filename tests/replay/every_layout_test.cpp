@@ -9,7 +9,7 @@
 #include "tests/replay/split_worlds.hpp"
 
 // Ways to exchange gradients that were made for data parallelism, in groups of replicas: of rows, of stages, and of
-// several micro-batches. Iterations by their recurrences.
+// several microbatches. Iterations by their recurrences.
 
 using namespace syncline;
 
@@ -73,7 +73,7 @@ TimedWorld world_of(std::mt19937& random, const Split& split) {
 
 }  // namespace
 
-TEST_CASE("every layout: with micro-batches a cycle delays the gradients of the last one", "[memory]") {
+TEST_CASE("every layout: with microbatches a cycle delays the gradients of the last one", "[memory]") {
     std::mt19937 random(1);
     for (const std::int64_t ranks : {2, 4})
         for (const std::int64_t micro_batches : {1, 2, 3, 5})

@@ -349,7 +349,7 @@ TEST_CASE("experts: with fewer expert rows than rows, all ranks together have th
             }
 }
 
-TEST_CASE("experts: expert rows, context, stages, micro-batches and folding go together", "[memory]") {
+TEST_CASE("experts: expert rows, context, stages, microbatches and folding go together", "[memory]") {
     Sparse net;
     net.layers = 4;
     for (const std::int64_t expert_rows : {1, 2}) {

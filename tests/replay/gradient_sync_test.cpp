@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 
-// Gradients that are exchanged after each micro-batch, or after the last one. A micro-batch whose gradients are
+// Gradients that are exchanged after each microbatch, or after the last one. A microbatch whose gradients are
 // exchanged ends like an iteration, so that m of them take m iterations of one, whose own times other tests compare
 // with their forms.
 
@@ -37,7 +37,7 @@ World world_of(std::mt19937& random, std::int64_t ranks, std::size_t layers, std
     return world;
 }
 
-/// A micro-batch has one sample.
+/// A microbatch has one sample.
 Plan plan_of(std::int64_t ranks, Sharding sharding, std::int64_t micro_batches,
              GradientSync sync = GradientSync::automatic) {
     Plan plan;
@@ -61,8 +61,7 @@ double iteration_s(const World& world, const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("gradient sync: m micro-batches take m iterations of one, and updated weights are gathered once",
-          "[memory]") {
+TEST_CASE("gradient sync: m microbatches take m iterations of one, and updated weights are gathered once", "[memory]") {
     std::mt19937 random(3);
     for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
         for (const Sharding sharding : shardings) {
@@ -114,7 +113,7 @@ TEST_CASE("gradient sync: so do hybrid shards, rows and recomputed layers", "[me
     }
 }
 
-TEST_CASE("gradient sync: bytes are those of a reduce-scatter for each micro-batch, of any size") {
+TEST_CASE("gradient sync: bytes are those of a reduce-scatter for each microbatch, of any size") {
     std::mt19937 random(7);
     for (std::int64_t ranks = 1; ranks <= 7; ++ranks) {
         for (std::int64_t m = 1; m <= 5; ++m) {
@@ -141,7 +140,7 @@ TEST_CASE("gradient sync: bytes are those of a reduce-scatter for each micro-bat
     }
 }
 
-TEST_CASE("gradient sync: hybrid shards are all-reduced for each micro-batch", "[memory]") {
+TEST_CASE("gradient sync: hybrid shards are all-reduced for each microbatch", "[memory]") {
     std::mt19937 random(9);
     for (const auto& [groups, each] : {std::pair{2, 2}, {3, 2}, {2, 4}}) {
         const std::int64_t ranks = groups * each;
@@ -161,7 +160,7 @@ TEST_CASE("gradient sync: hybrid shards are all-reduced for each micro-batch", "
     }
 }
 
-TEST_CASE("gradient sync: no computation of a micro-batch is beside an exchange of gradients of the one before",
+TEST_CASE("gradient sync: no computation of a microbatch is beside an exchange of gradients of the one before",
           "[memory]") {
     std::mt19937 random(11);
     const World world = world_of(random, 4, 3, 4);
@@ -222,7 +221,7 @@ TEST_CASE("gradient sync: tasks and messages are counted, and fold to the same t
     }
 }
 
-TEST_CASE("gradient sync: a pipeline exchanges gradients after its last micro-batch", "[memory]") {
+TEST_CASE("gradient sync: a pipeline exchanges gradients after its last microbatch", "[memory]") {
     std::mt19937 random(15);
     const World world = world_of(random, 4, 4, 4);
     for (const Sharding sharding : {Sharding::gradients, Sharding::parameters}) {
@@ -235,7 +234,7 @@ TEST_CASE("gradient sync: a pipeline exchanges gradients after its last micro-ba
     }
 }
 
-TEST_CASE("gradient sync: shards are kept between micro-batches, and whole gradients of the largest layer for a time",
+TEST_CASE("gradient sync: shards are kept between microbatches, and whole gradients of the largest layer for a time",
           "[memory]") {
     std::mt19937 random(17);
     const World world = world_of(random, 6, 5, 6);
@@ -250,7 +249,7 @@ TEST_CASE("gradient sync: shards are kept between micro-batches, and whole gradi
         CAPTURE(static_cast<int>(sharding));
         const bool sharded = sharding >= Sharding::gradients;
         CHECK(gradients(sharding, 4, GradientSync::last_micro_batch) == all);
-        // With the sum of the micro-batches before, which a first one does not have.
+        // With the sum of the microbatches before, which a first one does not have.
         CHECK(gradients(sharding, 4, GradientSync::each_micro_batch) == (sharded ? all / 6 + one : all));
         for (const GradientSync sync : {GradientSync::each_micro_batch, GradientSync::last_micro_batch})
             CHECK(gradients(sharding, 1, sync) == (sharded ? all / 6 + one * 5 / 6 : all));

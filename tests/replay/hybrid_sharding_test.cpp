@@ -146,7 +146,7 @@ TEST_CASE("hybrid sharding: groups of all ranks are sharding among all, and memo
     }
 }
 
-TEST_CASE("hybrid sharding: rows, stages and micro-batches have groups of their own, counted and folded alike",
+TEST_CASE("hybrid sharding: rows, stages and microbatches have groups of their own, counted and folded alike",
           "[memory]") {
     std::mt19937 random(9);
     for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {

@@ -10,7 +10,7 @@
 #include "tests/replay/random_plans.hpp"
 #include "tests/replay/same_result.hpp"
 
-// Compares simulations of a few micro-batches, continued, with those of all.
+// Compares simulations of a few microbatches, continued, with those of all.
 
 using namespace syncline;
 
@@ -37,7 +37,7 @@ ReplayedIteration folded(const Cluster& cluster, const Model& model, Plan plan) 
 
 }  // namespace
 
-TEST_CASE("micro-batches that repeat are simulated with few of them, whatever the plan divides and overlaps") {
+TEST_CASE("microbatches that repeat are simulated with few of them, whatever the plan divides and overlaps") {
     Chance chance(11);
     int folds = 0;
     constexpr int worlds = 60;
@@ -68,7 +68,7 @@ TEST_CASE("micro-batches that repeat are simulated with few of them, whatever th
         }
         const double bandwidth_Bps = chance.of<double>({1e6, 3e7, 1e9});
         INFO(fmt::format(
-            "world {}: {} stages of {} rows and {} replicas, {} micro-batches, schedule {}, transfers {}, "
+            "world {}: {} stages of {} rows and {} replicas, {} microbatches, schedule {}, transfers {}, "
             "sharding {}, recomputation {}, overlap {}, {} iterations, {} B/s",
             world, stages, rows, replicas, pipeline.micro_batches, static_cast<int>(pipeline.schedule),
             static_cast<int>(pipeline.transfers), static_cast<int>(parallelism.sharding),
@@ -81,11 +81,11 @@ TEST_CASE("micro-batches that repeat are simulated with few of them, whatever th
         CHECK(some.folded.messages_folded <= some.timeline.messages);
         folds += some.folded.micro_batches_folded > 0;
     }
-    WARN(fmt::format("{} of {} worlds have folded micro-batches", folds, worlds));
+    WARN(fmt::format("{} of {} worlds have folded microbatches", folds, worlds));
     CHECK(folds > worlds / 3);
 }
 
-TEST_CASE("micro-batches of random plans are folded within the bound of folding") {
+TEST_CASE("microbatches of random plans are folded within the bound of folding") {
     int folds = 0, plans = 0;
     for (std::uint64_t seed = 0; plans < 40; ++seed) {
         RandomPlan random = random_plan(seed);
@@ -105,11 +105,11 @@ TEST_CASE("micro-batches of random plans are folded within the bound of folding"
         CHECK(some.timeline.sent_by == all.timeline.sent_by);
         folds += some.folded.micro_batches_folded > 0;
     }
-    WARN(fmt::format("{} of {} plans have folded micro-batches", folds, plans));
+    WARN(fmt::format("{} of {} plans have folded microbatches", folds, plans));
     CHECK(folds > plans / 8);
 }
 
-TEST_CASE("micro-batches: a pipeline with a thousand of them takes the textbook's time, from two short simulations",
+TEST_CASE("microbatches: a pipeline with a thousand of them takes the textbook's time, from two short simulations",
           "[memory]") {
     constexpr std::int64_t stages = 4, micro_batches = 1000;
     Chance chance(3);
@@ -124,14 +124,14 @@ TEST_CASE("micro-batches: a pipeline with a thousand of them takes the textbook'
         CHECK((replayed.folded.micro_batches_folded > micro_batches / 2) == (count == micro_batches));
         return replayed.time;
     };
-    // Without transfers the first micro-batch takes the time of all stages, and each further one that of the slowest.
+    // Without transfers the first microbatch takes the time of all stages, and each further one that of the slowest.
     const double one_s = time(1).iteration_s, slowest_s = time(2).iteration_s - one_s;
     const Breakdown all = time(micro_batches);
     CHECK(all.iteration_s == Approx(one_s + (micro_batches - 1) * slowest_s).epsilon(1e-9));
     CHECK(*all.pipeline_bubble == Approx(1 - micro_batches * one_s / (stages * all.iteration_s)).epsilon(1e-6));
 }
 
-TEST_CASE("micro-batches are not folded that are few, are in two places, take random times, or are asked for",
+TEST_CASE("microbatches are not folded that are few, are in two places, take random times, or are asked for",
           "[memory]") {
     Chance chance(4);
     const Model model = layers_of(chance, 4);

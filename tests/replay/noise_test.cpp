@@ -239,7 +239,7 @@ TEST_CASE("a straggler's push to a parameter server has the link to itself", "[m
 }
 
 TEST_CASE("a pipeline runs at the pace of its slowest stage", "[memory]") {
-    // Forward and backward passes are alike: the first micro-batch passes through all stages, the others leave the slow
+    // Forward and backward passes are alike: the first microbatch passes through all stages, the others leave the slow
     // stage one by one.
     for (const std::int64_t slow : {0, 1, 2}) {
         const Model model = plain_model(3, 0, 1);

@@ -191,7 +191,7 @@ TEST_CASE("parts: waiting has the expected causes: a cycle, a copy, a server's r
     cluster.host.reduction_Bps = 5e8;
     CHECK(simulate(lower(cluster, model, served)).time.waiting_s == Approx(4e-3));
 
-    // Two stages of a layer each, one micro-batch: a stage waits while the other one computes, 2 ms (the first stage
+    // Two stages of a layer each, one microbatch: a stage waits while the other one computes, 2 ms (the first stage
     // has no gradient of its inputs) or 3. Very little is sent.
     Plan staged = plan;
     staged.parallelism.pipeline.stages = 2;

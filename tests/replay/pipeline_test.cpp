@@ -20,7 +20,7 @@ Cluster equal_layers(std::int64_t ranks, const Model& model, double bandwidth_Bp
                       std::vector<double>(model.layers.size(), backward_s));
 }
 
-/// Returns a plan with each stage on `each` ranks, and one sample per rank in a micro-batch.
+/// Returns a plan with each stage on `each` ranks, and one sample per rank in a microbatch.
 Plan plan_of(PipelineSchedule schedule, std::int64_t stages, std::int64_t micro_batches, std::int64_t chunks,
              std::int64_t each = 1) {
     Plan plan;
@@ -79,7 +79,7 @@ TEST_CASE("without stages there is no bubble", "[memory]") {
     CHECK_FALSE(result.time.pipeline_bubble);
 }
 
-TEST_CASE("a stage holds p - s micro-batches with 1F1B and all with gpipe, on the timeline and in memory", "[memory]") {
+TEST_CASE("a stage holds p - s microbatches with 1F1B and all with gpipe, on the timeline and in memory", "[memory]") {
     for (const std::int64_t p : {2, 4}) {
         for (const std::int64_t m : {1, 3, 6}) {
             CAPTURE(p, m);
@@ -117,8 +117,8 @@ TEST_CASE("a stage holds p - s micro-batches with 1F1B and all with gpipe, on th
 TEST_CASE("two stages wait for every transfer if transfers block, and else for two or for those in a cycle",
           "[memory]") {
     // With f and b per pass and t per transfer, t ≤ f. gpipe overlaps all transfers but the last of each direction.
-    // With 1F1B the gradients of micro-batch i return to stage 0 before it begins i + 2, whose outputs stage 1 needs
-    // right after i + 1: two transfers for two micro-batches, whether or not they block.
+    // With 1F1B the gradients of microbatch i return to stage 0 before it begins i + 2, whose outputs stage 1 needs
+    // right after i + 1: two transfers for two microbatches, whether or not they block.
     const double f = forward_s, b = backward_s;
     for (const std::int64_t m : {1, 2, 3, 6}) {
         for (const double t : {0.25, 1.0}) {
@@ -215,7 +215,7 @@ TEST_CASE("rows pass on everything where shares would differ, or are what they h
     CHECK_FALSE(boundary(24, 2, true).activations);
 }
 
-TEST_CASE("two stages with two micro-batches and transfers take the time computed by hand", "[memory]") {
+TEST_CASE("two stages with two microbatches and transfers take the time computed by hand", "[memory]") {
     // 1F1B: stage 0 runs F0 F1 B0 B1, stage 1 runs F0 B0 F1 B1. F0 reaches stage 1 at f+t, and its gradient is back at
     // 2f+b+2t; F1 follows B0 on stage 1, and its gradient is back at 3f+2b+2t. gpipe ends at the same time.
     for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {

@@ -48,7 +48,7 @@ struct Seen {
 
 }  // namespace
 
-TEST_CASE("folding: rows in different micro-batches of one exchange are folded correctly", "[memory]") {
+TEST_CASE("folding: rows in different microbatches of one exchange are folded correctly", "[memory]") {
     Seen().check(micro_batches_of_rows());
 }
 

@@ -31,7 +31,7 @@ struct RandomPlan {
                                        fabric, number(plan.placement.order), number(plan.exchange), plan.algorithm.name,
                                        plan.selection ? " by size" : "");
         if (plan.algorithm.overlay) text += fmt::format(" over {}", shape_name(plan.algorithm.overlay->shape));
-        text += fmt::format(", {} iterations of {} layers, {} stages × {} rows × {}×{} cells, {} micro-batches",
+        text += fmt::format(", {} iterations of {} layers, {} stages × {} rows × {}×{} cells, {} microbatches",
                             plan.iterations, model.layers.size(), pipeline.stages, layout.rows, layout.height,
                             layout.width, pipeline.micro_batches);
         text += fmt::format(", schedule {} of {} chunks, sharding {}, sequence {}, {} ranges",
@@ -356,8 +356,8 @@ inline RandomPlan random_plan(std::uint64_t seed) {
                           random_plans::is_large(seed) ? 250'000 : 100'000);
 }
 
-/// Three stages of four rows and two columns, four micro-batches, on a ring of nodes of two devices. A stage is one
-/// layer, so a row may begin an exchange for a micro-batch while others are still in the exchange of the previous one.
+/// Three stages of four rows and two columns, four microbatches, on a ring of nodes of two devices. A stage is one
+/// layer, so a row may begin an exchange for a microbatch while others are still in the exchange of the previous one.
 inline RandomPlan micro_batches_of_rows() {
     RandomPlan made;
     made.fabric = "ring of two-device nodes";

@@ -131,7 +131,7 @@ struct Seen {
         for (std::uint64_t seed = first; seed < end; ++seed) check(uneven_plan(seed));
         WARN(
             fmt::format("{} plans, {} of them by ranks that stand for others, {} rounded, {} of these with a bound, {} "
-                        "with fewer micro-batches; worst relative difference without a bound {:.1e}",
+                        "with fewer microbatches; worst relative difference without a bound {:.1e}",
                         plans, represented, rounded, bounded, micro_batches, worst));
         // Otherwise little would be tested.
         CHECK(represented > plans / 8);

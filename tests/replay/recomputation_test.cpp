@@ -57,7 +57,7 @@ std::size_t tasks_of(const TaskGraph& graph, ProcessId rank, Phase phase) {
 
 }  // namespace
 
-TEST_CASE("recomputation: equal stages take two forward passes and a backward pass for each micro-batch", "[memory]") {
+TEST_CASE("recomputation: equal stages take two forward passes and a backward pass for each microbatch", "[memory]") {
     const auto check = [](const Pipeline& pipeline, const Model& model, double layers) {
         const auto p = static_cast<double>(pipeline.stages), v = static_cast<double>(pipeline.virtual_stages);
         const auto m = static_cast<double>(pipeline.micro_batches);

@@ -80,7 +80,7 @@ TEST_CASE(
 }
 
 TEST_CASE("scaling: no split is more efficient than one rank", "[memory]") {
-    // Rows, parts of images, stages and micro-batches of models that compute, move weights, or wait for kernels.
+    // Rows, parts of images, stages and microbatches of models that compute, move weights, or wait for kernels.
     int checked = 0;
     for (const double memory_Bps : {1e9, 1e15}) {
         for (const double kernel_s : {0.0, 1e-4}) {

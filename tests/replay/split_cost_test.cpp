@@ -46,7 +46,7 @@ TEST_CASE("split cost: halves of images exchange halos in step, and four parts, 
     }
 }
 
-TEST_CASE("split cost: transformers by heads and hidden units are exact, with sequence parallelism and micro-batches",
+TEST_CASE("split cost: transformers by heads and hidden units are exact, with sequence parallelism and microbatches",
           "[memory]") {
     const Model model = shipped_model("gpt-2");
     for (const std::int64_t rows : {2, 4})

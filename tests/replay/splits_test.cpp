@@ -103,7 +103,7 @@ void add_range(Draw& draw, const Model& model, Plan& plan) {
     range.last = model.layers[static_cast<std::size_t>(end)].name;
     range.layout = Layout{};
     const Pipeline& pipeline = plan.parallelism.pipeline;
-    // All ranks of a stage have all samples of a micro-batch, or a part each.
+    // All ranks of a stage have all samples of a microbatch, or a part each.
     if (draw.between(0, 1) == 1)
         range.layout->rows = plan.stage_ranks();
     else
@@ -125,7 +125,7 @@ double bytes_by_hand(const Model& model, const Plan& plan, const Arrangement& ar
         const double inputs = samples * static_cast<double>(layer.inputs) * element_bytes;
         const double weights = static_cast<double>(layer.parameters) * element_bytes / rows;
         sent += columns * micro_batches * (rows - 1) * (outputs + (i > 0 ? 2 * inputs : 0));
-        // A reduce-scatter of gradients, for each micro-batch if they are sharded and there is no pipeline; and
+        // A reduce-scatter of gradients, for each microbatch if they are sharded and there is no pipeline; and
         // allgathers.
         const bool each = parallelism.sharding >= Sharding::gradients && parallelism.pipeline.stages == 1 &&
                           parallelism.pipeline.schedule == PipelineSchedule::one_f_one_b;
@@ -150,7 +150,7 @@ std::pair<std::size_t, std::size_t> gathered_at(const Arrangement& arrangement, 
 }
 
 void check_order(const TaskGraph& graph, const Timeline& timeline, const Arrangement& arrangement) {
-    // By rank within its stage, layer, micro-batch and direction.
+    // By rank within its stage, layer, microbatch and direction.
     using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
     std::map<std::pair<Place, Phase>, Interval> passes;
     std::map<Place, std::vector<Interval>> exchanges;
@@ -228,7 +228,7 @@ Outcome checked(const Cluster& cluster, const Model& model, const Plan& plan, co
 
 }  // namespace
 
-TEST_CASE("random products of rows, columns, stages, micro-batches and shards have the expected order and bytes",
+TEST_CASE("random products of rows, columns, stages, microbatches and shards have the expected order and bytes",
           "[memory]") {
     for (unsigned seed = 0; seed < 60; ++seed) {
         Draw draw(seed);

@@ -66,7 +66,7 @@ with role() as planner:
         planner.between(products, result["compute_time_s"], 1.3 * products, f"{name}: computation at the measured rate of products, or below")
         planner.near(result["model_flops_utilisation"], computed / result["iteration_time_s"], 0.01, f"{name}: utilisation")
         planner.near(result["tokens_per_s"], 128 * SEQUENCE / result["iteration_time_s"], 1e-6, f"{name}: tokens per second")
-        # A device waits for p-1 of m micro-batches: (p-1)/(m+p-1) of the time of the pipeline, which exchanges of the gradients follow.
+        # A device waits for p-1 of m microbatches: (p-1)/(m+p-1) of the time of the pipeline, which exchanges of the gradients follow.
         least = (stages - 1) / micro_batches * result["compute_time_s"] / result["iteration_time_s"]
         planner.between(0.99 * least, result["pipeline_bubble"], 1.1 * (stages - 1) / (micro_batches + stages - 1), f"{name}: bubble")
     planner.page("report.html", "eight-stages", "four-stages")

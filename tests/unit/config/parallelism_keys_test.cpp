@@ -184,7 +184,7 @@ TEST_CASE("schedules and sharding are chosen by words", "[memory]") {
     CHECK(plan_of("ranks: 2, optimizer: sgd").optimizer == Optimizer::sgd);
 }
 
-TEST_CASE("gradients are exchanged after each micro-batch if they are sharded, without a pipeline, or by word",
+TEST_CASE("gradients are exchanged after each microbatch if they are sharded, without a pipeline, or by word",
           "[memory]") {
     const auto each = [](const std::string& keys) {
         return plan_of("ranks: 4, parallelism: {" + keys + "}").parallelism.syncs_each_micro_batch();
@@ -268,7 +268,7 @@ TEST_CASE("an automatic grid has the same rows in the base and in each variant",
 TEST_CASE("stages and cells take their ranks before an automatic grid", "[memory]") {
     const config::Scenario scenario =
         load("ranks: 24, batch: 12, parallelism: {model: auto, domain: 2, pipeline: {stages: 2, micro_batches: 2}}");
-    // 24 / (2 stages · 2 cells) = 6 = rows · columns, and each column's 12/columns samples are two micro-batches.
+    // 24 / (2 stages · 2 cells) = 6 = rows · columns, and each column's 12/columns samples are two microbatches.
     std::vector<std::string> names;
     for (const config::Variant& variant : scenario.variants) names.push_back(variant.name);
     CHECK(names == std::vector<std::string>{"base 1x6", "base 2x3", "base 3x2", "base 6x1"});
@@ -278,7 +278,7 @@ TEST_CASE("stages and cells take their ranks before an automatic grid", "[memory
     for (const config::Variant& variant : odd.variants) names.push_back(variant.name);
     CHECK(names == std::vector<std::string>{"base 2x3", "base 6x1"});
     REQUIRE(odd.left_out.size() == 2);
-    CHECK(odd.left_out[0] == "base 1x6: the 3 samples of a replica cannot be divided into 2 micro-batches");
+    CHECK(odd.left_out[0] == "base 1x6: the 3 samples of a replica cannot be divided into 2 microbatches");
 }
 
 TEST_CASE("of batch and batch_per_rank, and of model: auto and data, the later one applies", "[memory]") {
@@ -296,7 +296,7 @@ TEST_CASE("of batch and batch_per_rank, and of model: auto and data, the later o
     CHECK(load(base, "", {"training.parallelism.model=auto"}).variants.size() == 4);
 }
 
-TEST_CASE("the size of a micro-batch determines their number, from the batch of a replica", "[memory]") {
+TEST_CASE("the size of a microbatch determines their number, from the batch of a replica", "[memory]") {
     for (const std::int64_t replicas : {1, 2, 3}) {
         for (const std::int64_t size : {1, 2, 5, 7}) {
             for (const std::int64_t number : {1, 3, 4}) {
@@ -314,7 +314,7 @@ TEST_CASE("the size of a micro-batch determines their number, from the batch of 
     }
 }
 
-TEST_CASE("with an open grid each choice has its own number of micro-batches", "[memory]") {
+TEST_CASE("with an open grid each choice has its own number of microbatches", "[memory]") {
     // 1×4, 2×2 and 4×1: 6, 12 and 24 samples for a replica.
     const config::Scenario scenario =
         load("ranks: 4, batch: 24, parallelism: {model: auto, pipeline: {micro_batch_size: 3}}");

@@ -5,7 +5,7 @@
 #include "tests/unit/devices.hpp"
 #include "tests/unit/layers.hpp"
 
-// Time of adding the gradients of a micro-batch to those before it.
+// Time of adding the gradients of a microbatch to those before it.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -46,7 +46,7 @@ Plan plan_of(std::int64_t ranks, std::int64_t micro_batches) {
     return plan;
 }
 
-/// Returns the time that the additions add to a micro-batch, by layer.
+/// Returns the time that the additions add to a microbatch, by layer.
 std::vector<double> added_s(const Model& model, Plan plan) {
     const Cluster cluster = cluster_of(plan.ranks);
     plan.accumulation = Accumulation::separate;
@@ -75,7 +75,7 @@ TEST_CASE("accumulation: a product that adds a gradient reads and writes the buf
     CHECK(fused.layers[0].time.weight_gradient_s == Approx((bytes / memory_Bps + 2e-6) / speed));
 }
 
-TEST_CASE("accumulation: all micro-batches but the first add gradients to a buffer of their size", "[memory]") {
+TEST_CASE("accumulation: all microbatches but the first add gradients to a buffer of their size", "[memory]") {
     for (const double element : {2.0, 4.0})
         for (const std::int64_t micro_batches : {1, 2, 3, 8}) {
             CAPTURE(element, micro_batches);
@@ -89,7 +89,7 @@ TEST_CASE("accumulation: all micro-batches but the first add gradients to a buff
         }
 }
 
-TEST_CASE("accumulation: every micro-batch adds gradients to a buffer of larger elements", "[memory]") {
+TEST_CASE("accumulation: every microbatch adds gradients to a buffer of larger elements", "[memory]") {
     for (const bool beside : {false, true})
         for (const std::int64_t micro_batches : {1, 3}) {
             CAPTURE(beside, micro_batches);
@@ -128,7 +128,7 @@ TEST_CASE("accumulation: a rank adds up its part of the weights, and its shard i
             CHECK(whole[i] == Approx(alone[i]));
         }
         // Shards arrive with the buffer's elements: 3 of 4 additions of 3 · 4 bytes, in place of 4 of 2 + 2 · 4. Before
-        // that all gradients are converted, 2 + 4 bytes in every micro-batch.
+        // that all gradients are converted, 2 + 4 bytes in every microbatch.
         Model wide = model;
         wide.precision.gradients = shards.precision.gradients = 4;
         const std::vector<double> arrived = added_s(wide, shards);

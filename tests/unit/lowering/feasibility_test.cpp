@@ -292,7 +292,7 @@ TEST_CASE("a plan about which there are no complaints can be lowered, an open on
     REQUIRE(settle(training.plan, training.open).empty());
     const Feasibility found = judge(training.cluster, training.model, training.plan, training.open);
     REQUIRE(found.complaints.empty());
-    // Eight samples in 1, 2, 4 or 8 columns; in two micro-batches each column needs two or more.
+    // Eight samples in 1, 2, 4 or 8 columns; in two microbatches each column needs two or more.
     REQUIRE(found.choices.fitting.size() == 3);
     CHECK(found.choices.fitting[0].rows == 2);
     CHECK(found.choices.fitting[0].columns == 4);

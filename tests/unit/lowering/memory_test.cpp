@@ -91,7 +91,7 @@ TEST_CASE("memory of a small network equals a calculation by hand", "[memory]") 
     CHECK(mixed.activations_bytes == activations / 2);
 }
 
-TEST_CASE("gradients that are not kept take the place of activations, with one micro-batch", "[memory]") {
+TEST_CASE("gradients that are not kept take the place of activations, with one microbatch", "[memory]") {
     Model model = chain_of({300, 200});  // one byte for each parameter, and for what a sample keeps
     Plan plan;
     plan.ranks = 1;
@@ -109,7 +109,7 @@ TEST_CASE("gradients that are not kept take the place of activations, with one m
     plan.batch_per_rank = 1;
     CHECK(memory_of(model, plan).gradients_bytes == 2300 - 500);
     CHECK(memory_of(model, plan).total_bytes() == 2300 + 2300 + memory_of(model, plan).optimizer_bytes);
-    // Those of several micro-batches are added up beside the activations.
+    // Those of several microbatches are added up beside the activations.
     plan.batch_per_rank = 2;
     plan.parallelism.pipeline.micro_batches = 2;
     CHECK(memory_of(model, plan).gradients_bytes == 2300);
@@ -209,12 +209,12 @@ TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures publ
     }
 }
 
-TEST_CASE("activations are those of the micro-batches that a schedule holds concurrently", "[memory]") {
+TEST_CASE("activations are those of the microbatches that a schedule holds concurrently", "[memory]") {
     for (const std::int64_t p : {1, 2, 3, 8}) {
         for (const std::int64_t m : {1, 2, 7, 24}) {
             const Model model = chain_of(std::vector<std::int64_t>(static_cast<std::size_t>(2 * p), 100));
             CAPTURE(p, m);
-            // A micro-batch keeps 200 bytes on a stage. The first stage holds the most.
+            // A microbatch keeps 200 bytes on a stage. The first stage holds the most.
             CHECK(memory_of(model, pipeline_of(PipelineSchedule::gpipe, p, m)).activations_bytes ==
                   200.0 * static_cast<double>(m));
             CHECK(memory_of(model, pipeline_of(PipelineSchedule::one_f_one_b, p, m)).activations_bytes ==
@@ -262,7 +262,7 @@ TEST_CASE("GPT-3 on 8 tensor ranks fits with 16 stages, and 80 GB are too little
     CHECK(memory.weights_bytes == 2 * (6 * 12 * hh + double(vocabulary) * double(h)) / 8);
     CHECK(memory.gradients_bytes == memory.weights_bytes);
     CHECK(memory.optimizer_bytes == 6 * memory.weights_bytes);
-    // 16 micro-batches of 6 layers of sh(10 + 24/8 + 80/8), and a mask.
+    // 16 microbatches of 6 layers of sh(10 + 24/8 + 80/8), and a mask.
     CHECK(memory.activations_bytes == 16 * (6 * 23 * sh + sh));
     plan.parallelism.sequence = true;
     CHECK(memory_of(model, plan).activations_bytes == 16 * (6 * 114 * sh / 8 + sh / 8));
@@ -276,7 +276,7 @@ TEST_CASE("GPT-3 on 8 tensor ranks fits with 16 stages, and 80 GB are too little
     published.parallelism.pipeline.layers.front() = 9;
     const Memory baseline = memory_of(lower(cluster_of(80e9), model, published));
     CHECK_FALSE(baseline.fits());
-    // Equation 5 for the first stage: L/p layers of p micro-batches, and (p-1)/(pv) more; and 8 or more masks.
+    // Equation 5 for the first stage: L/p layers of p microbatches, and (p-1)/(pv) more; and 8 or more masks.
     const double layers = 23 * sh * 96 * (1 + 7.0 / 24);
     CHECK(baseline.activations_bytes >= layers + 8 * sh);
     CHECK(baseline.activations_bytes <= layers + 31 * sh);

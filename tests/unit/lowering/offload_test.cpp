@@ -138,7 +138,7 @@ TEST_CASE("offload: uniform weights of 4 bytes are copied, and the host has its 
 
 TEST_CASE("offload: ZeRO-Offload's models fit into a V100 of 32 GB, and only with gradients on the host", "[memory]") {
     const Cluster cluster = shipped("dgx2");
-    // Layers and micro-batches of width 4096: 10 billion parameters (DeepSpeed's tutorial), and 13 billion, the largest
+    // Layers and microbatches of width 4096: 10 billion parameters (DeepSpeed's tutorial), and 13 billion, the largest
     // that fits (section 6.2.1, table 3). Activations are recomputed.
     for (const auto& [layers, batch] : {std::pair{50, 10}, std::pair{65, 4}}) {
         const auto fits = [&, layers = layers, batch = batch](Offload offload) {
@@ -265,7 +265,7 @@ TEST_CASE("offload: plans that cannot keep state on the host are refused", "[mem
     Plan batches = plan_of(2, Offload::gradients);
     batches.batch_per_rank = 4;
     batches.parallelism.pipeline.micro_batches = 4;
-    CHECK(only(batches).second == "gradients of 4 micro-batches are added up on the device before they leave it");
+    CHECK(only(batches).second == "gradients of 4 microbatches are added up on the device before they leave it");
     batches.offload = Offload::optimizer;
     CHECK(complaints_of(cluster_of(2), batches).empty());
     Plan compressed = plan_of(2, Offload::gradients);

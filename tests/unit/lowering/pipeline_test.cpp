@@ -27,8 +27,8 @@ Orders orders_of(const Pipeline& pipeline) {
     return orders;
 }
 
-/// Calls `check` for pipelines of every schedule: stages that do and do not divide the micro-batches, fewer
-/// micro-batches than stages.
+/// Calls `check` for pipelines of every schedule: stages that do and do not divide the microbatches, fewer
+/// microbatches than stages.
 void for_all(const std::function<void(const Pipeline&)>& check) {
     for (std::int64_t p = 1; p <= 9; ++p) {
         for (const PipelineSchedule schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b})
@@ -52,7 +52,7 @@ std::string text(const Pipeline& pipeline) {
 std::optional<std::vector<std::int64_t>> ends(const Pipeline& pipeline, const Orders& orders, std::int64_t forward,
                                               std::int64_t backward) {
     const std::int64_t p = pipeline.stages, parts = p * pipeline.virtual_stages;
-    std::map<std::tuple<bool, std::int64_t, std::uint32_t>, std::int64_t> done;  // forward, part, micro-batch
+    std::map<std::tuple<bool, std::int64_t, std::uint32_t>, std::int64_t> done;  // forward, part, microbatch
     std::vector<std::int64_t> now(orders.size(), 0);
     std::vector<std::size_t> next(orders.size(), 0);
     for (bool moved = true; moved;) {
@@ -156,7 +156,7 @@ TEST_CASE("a schedule that waits for itself is found", "[memory]") {
     CHECK_FALSE(ends(pipeline, {{{0, 0, false}, {0, 0, true}}, {{0, 0, true}, {0, 0, false}}}, 1, 1));
 }
 
-TEST_CASE("gpipe holds all micro-batches, and 1F1B at most as many as there are stages to the end", "[memory]") {
+TEST_CASE("gpipe holds all microbatches, and 1F1B at most as many as there are stages to the end", "[memory]") {
     for_all([](const Pipeline& pipeline) {
         INFO(text(pipeline));
         const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.virtual_stages;

@@ -193,7 +193,7 @@ TEST_CASE("recomputation: by operator, rows have latent vectors whole, or their 
 
 TEST_CASE("recomputation: by operator, what is computed again stays for gradients of weights that come later",
           "[memory]") {
-    // With ZB-H1 the last stage computes gradients of weights after those of inputs of several micro-batches, so that
+    // With ZB-H1 the last stage computes gradients of weights after those of inputs of several microbatches, so that
     // it holds no less than without recomputation.
     const Model model = Gpt{8, 64, 48, 6}.model();
     const auto activations = [&](PipelineSchedule schedule, Recomputation recomputation) {
@@ -331,7 +331,7 @@ TEST_CASE("recomputation: memory of 22 and 175 billion parameters is that publis
         check_close(none.activations_bytes, run.none);
         check_close(memory(Recomputation::selective, true).activations_bytes, run.selective);
         // During a backward pass one layer's activations are there again: 1/48 of those of the 22B model, and 1/96 of
-        // (1 + 7/24) times as many in the 175B model, whose first stage holds so many more micro-batches.
+        // (1 + 7/24) times as many in the 175B model, whose first stage holds so many more microbatches.
         const double held = run.stages == 1 ? 1 : 1 + 7.0 / 24;
         const double layer = run.none / held / static_cast<double>(run.gpt.layers);
         check_close(memory(Recomputation::full, false).activations_bytes, run.full_share * run.none + layer);
@@ -349,7 +349,7 @@ TEST_CASE("recomputation: a chain keeps the inputs of its segments, and one segm
     CHECK(activations() == 900);
     plan.recomputation = Recomputation::full;
     CHECK(activations() == 300 + 200);
-    // With three micro-batches of a pipeline's only stage, all forward passes first: three times the inputs.
+    // With three microbatches of a pipeline's only stage, all forward passes first: three times the inputs.
     plan.batch_per_rank = 3;
     plan.parallelism.pipeline = {1, 3, 1, PipelineSchedule::gpipe, {}};
     CHECK(activations() == 3 * 300 + 200);

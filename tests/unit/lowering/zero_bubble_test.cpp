@@ -56,7 +56,7 @@ std::int64_t period(const Pipeline& pipeline, std::int64_t f, std::int64_t b, st
 
 }  // namespace
 
-TEST_CASE("zero bubble: each micro-batch has a forward pass, then gradients of inputs, then gradients of weights",
+TEST_CASE("zero bubble: each microbatch has a forward pass, then gradients of inputs, then gradients of weights",
           "[memory]") {
     for (std::int64_t p = 2; p <= 8; ++p)
         for (const std::int64_t m : {1, 2, 3, 7, 8, 17})
@@ -73,8 +73,8 @@ TEST_CASE("zero bubble: each micro-batch has a forward pass, then gradients of i
             }
 }
 
-TEST_CASE("zero bubble: the orders of three stages with four micro-batches equal those written out", "[memory]") {
-    // Stage s delays W by s micro-batches, which keeps as many in flight on every stage.
+TEST_CASE("zero bubble: the orders of three stages with four microbatches equal those written out", "[memory]") {
+    // Stage s delays W by s microbatches, which keeps as many in flight on every stage.
     const auto text = [](const std::vector<Slot>& order) {
         std::string result;
         for (const Slot& slot : order) {
@@ -105,7 +105,7 @@ TEST_CASE("zero bubble: equal stages take m(f + b + w) and a bubble of (p-1)(f +
             CHECK(period(zero_bubble(p, 2 * p), f, b, w) == 2 * p * (f + b + w) + (p - 1) * b);
 }
 
-TEST_CASE("zero bubble: every stage holds as many micro-batches as the first stage of 1F1B", "[memory]") {
+TEST_CASE("zero bubble: every stage holds as many microbatches as the first stage of 1F1B", "[memory]") {
     for (std::int64_t p = 2; p <= 8; ++p)
         for (const std::int64_t m : {1, 2, 5, 8, 24})
             for (std::uint32_t stage = 0; stage < p; ++stage)
@@ -143,7 +143,7 @@ TEST_CASE("zero bubble: what is computed again stays until the gradients of weig
         plan.parallelism.pipeline.layers = std::move(layers);
         return memory_of(lower(cluster, model, plan)).activations_bytes;
     };
-    // Layers keep 100 B each, segments of two layers 100 B. Both stages have two micro-batches in flight; the first has
+    // Layers keep 100 B each, segments of two layers 100 B. Both stages have two microbatches in flight; the first has
     // the other layer of each segment for one of them, the last for both.
     CHECK(held(Recomputation::none, {4, 2}) == 2 * 400);
     CHECK(held(Recomputation::full, {4, 2}) == 2 * 200 + 200);

@@ -133,7 +133,7 @@ TEST_CASE("results say what was folded if the plan asks for folding", "[memory]"
 
     folded.micro_batches_folded = 49;
     CHECK_THAT(text::folded(folded),
-               ContainsSubstring(" messages, 3 identical iterations, and 49 identical micro-batches; error"));
+               ContainsSubstring(" messages, 3 identical iterations, and 49 identical microbatches; error"));
 
     folded.error_s = std::numeric_limits<double>::infinity();
     CHECK_THAT(

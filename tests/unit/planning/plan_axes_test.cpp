@@ -21,10 +21,10 @@ TEST_CASE("plan axes: the choices of two ranks, counted by hand", "[memory]") {
         CHECK(plan.parallelism.layout.replica() * plan.parallelism.pipeline.stages * plan.replicas() == 2);
         CHECK(plan_of(choice, base).parallelism.sharding == plan.parallelism.sharding);
     });
-    // Two columns of 2 samples: 1 or 2 micro-batches with four kinds of sharding, of which two gather weights at two
-    // times, and with 2 micro-batches parameters' gradients are exchanged once or twice. Two stages of 4 samples: 1, 2
-    // or 4 micro-batches with 1f1b and zb-h1; 2 and 4 also interleaved, in 2, 4 or 8 chunks. Two parts of a sequence:
-    // 1, 2 or 4 micro-batches with these kinds of sharding, and two exchanges. Two rows: 3 numbers of micro-batches,
+    // Two columns of 2 samples: 1 or 2 microbatches with four kinds of sharding, of which two gather weights at two
+    // times, and with 2 microbatches parameters' gradients are exchanged once or twice. Two stages of 4 samples: 1, 2
+    // or 4 microbatches with 1f1b and zb-h1; 2 and 4 also interleaved, in 2, 4 or 8 chunks. Two parts of a sequence:
+    // 1, 2 or 4 microbatches with these kinds of sharding, and two exchanges. Two rows: 3 numbers of microbatches,
     // without sequence parallelism, and with it as a whole, or in 2 or 4 chunks.
     CHECK(texts.size() == (6 + 7) + (2 + 5 + 5) + 2 * (6 + 7 + 7) + 3 * 4);
     CHECK(std::set<std::string>(texts.begin(), texts.end()).size() == texts.size());
