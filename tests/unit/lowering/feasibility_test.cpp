@@ -176,7 +176,7 @@ const std::vector<Mistake>& mistakes() {
          [](Training& t) { t.plan.parallelism.pipeline.micro_batches = 5; }},
         {"parallelism.pipeline.stages", "8 ranks cannot be divided into 3 stages",
          [](Training& t) { t.plan.parallelism.pipeline.stages = 3; }},
-        {"parallelism.pipeline.stages", "has 4 layers, too few for 8 virtual stages",
+        {"parallelism.pipeline.stages", "has 4 layers, too few for 8 stages",
          [](Training& t) { t.plan.parallelism.pipeline.stages = 8; }},
         {"parallelism.pipeline.layers", "these are 5 layers, but workload 'net' has 4",
          [](Training& t) {
