@@ -25,7 +25,7 @@ struct Cost {
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds);
 
 /// Time and cost of the whole training of which one iteration was simulated: its number of iterations
-/// (training/run_length.hpp) times those of one.
+/// (sim/plan/run_length.hpp) times those of one.
 struct WholeRun {
     double iterations = 0;
     double time_s = 0;

@@ -1,11 +1,11 @@
 #include "sim/cli/typed_words.hpp"
-#include "sim/base/number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sim/base/did_you_mean.hpp"
+#include "sim/base/number.hpp"
 
 namespace syncline::cli {
 

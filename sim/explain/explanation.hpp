@@ -38,7 +38,7 @@ struct LayerParts {
     double forward_s = 0, backward_s = 0;
 };
 
-/// A kernel of the rank that finishes last, or what its device does beside them: see device_parts.hpp.
+/// A kernel of the rank that finishes last, or what its device does beside them: see window_parts.hpp.
 struct KernelParts {
     std::string kernel;               ///< "hidden units", "waits for launches by the host"
     std::optional<Pass> pass = {};    ///< nothing if it is no kernel

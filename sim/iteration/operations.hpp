@@ -6,8 +6,8 @@
 #include "sim/lowering/lowered.hpp"
 #include "sim/lowering/pipeline.hpp"
 
-/// The program of an iteration's passes: what every rank of a stage does in one pass of a microbatch through a part of
-/// the model, as a flat list of operations. It is written once, from the lowered plan; the task graph
+/// The program of an iteration's passes: what every rank of a stage does in one pass of a microbatch through a
+/// virtual stage, as a flat list of operations. It is written once, from the lowered plan; the task graph
 /// (iteration.hpp), the forecast's clocks (pass_times.hpp) and the size of a simulation (work.hpp) read it.
 ///
 /// An operation runs on one of the rank's streams (computation, exchanges of activations, all-gathers of weights),
@@ -17,8 +17,8 @@
 /// exchanged while those of its weights are computed (as Megatron-LM does), unless Plan::hides_input_gradients() is
 /// false: then the backward pass is one operation, and they are exchanged after it. Products may be computed in chunks
 /// (chunked_products.hpp). With Sharding::parameters the weights of a unit are gathered before each pass. Layers that
-/// are recomputed (recomputation.hpp) run their forward passes and exchanges once more before the backward pass of the
-/// span's last layer, when the gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights
+/// are recomputed (recomputed_spans.hpp) run their forward passes and exchanges once more before the backward pass of
+/// the span's last layer, when the gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights
 /// are gathered for both passes together. Where a schedule computes the gradients of weights later (Gradients), they
 /// wait for nothing but the stream, and inputs that have to be gathered again are gathered for them.
 ///

@@ -95,7 +95,7 @@ private:
             return;
         }
         const ByIndex output = add_pass(stage, pass, slot.micro_batch, input_of(stage, virtual_stage, slot));
-        // A single stage sends nothing: it already has the output of its other chunks.
+        // A single stage sends nothing: it already has the output of its other virtual stages.
         const bool last = slot.forward ? virtual_stage == arrangement_.boundaries.size() : virtual_stage == 0;
         if (arrangement_.stages > 1 && !last)
             return add_send(stage, slot.forward ? virtual_stage : virtual_stage - 1, slot.micro_batch, slot.forward,

@@ -8,7 +8,7 @@
 /// Memory that a device needs, in bytes. Elements have the model's size, or those of Plan::precision.
 ///
 /// - weights: parameters · element size, 1/rows of them if split, 1/replicas with Sharding::parameters (plus the two
-///   largest units whole, as gathered: see weight_gathering.hpp).
+///   largest units whole, as gathered: see sim/iteration/operations.hpp).
 /// - gradients: the same number, 1/replicas with Sharding::gradients or parameters, unless gradients of several
 ///   microbatches are added up first (GradientSync); once more if Plan::compression keeps what is not exchanged.
 /// - optimizer: the master copy of the weights, by default 4 bytes if a weight has fewer (P. Micikevicius et al.,

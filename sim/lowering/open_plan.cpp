@@ -39,8 +39,8 @@ void judge_pipeline(const Plan& plan, Complaints& complaints) {
     const std::int64_t all = pipeline.stages * pipeline.virtual_stages;
     if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != all)
         complaints.push_back({key + "layers",
-                              fmt::format("{} stages × {} virtual stages are {}, but {} are listed", pipeline.stages,
-                                          pipeline.virtual_stages, all, pipeline.layers.size()),
+                              fmt::format("there are {} {}stages, but the layers of {} are listed", all,
+                                          pipeline.virtual_stages > 1 ? "virtual " : "", pipeline.layers.size()),
                               ""});
     if (plan.ranks % pipeline.stages != 0)
         complaints.push_back({key + "stages",

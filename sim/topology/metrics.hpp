@@ -45,7 +45,7 @@ struct Metrics {
     std::string bisection_basis;  ///< origin of the figure, in a few words
     /// Number of cables that must fail before some host is cut off; nothing if the graph is too large to find it.
     std::optional<std::uint32_t> edge_connectivity;
-    /// 1 - |λ2| of the mixing matrix of gossip over this graph (spectrum.hpp): the error shrinks by |λ2| per iteration.
+    /// 1 - |λ2| of the mixing matrix of gossip over this graph (measures.hpp): the error shrinks by |λ2| per iteration.
     std::optional<double> spectral_gap;
     std::vector<LevelMetrics> levels;  ///< from the hosts up; empty without switches
 };
