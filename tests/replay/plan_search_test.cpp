@@ -60,7 +60,7 @@ struct Simulated {
     std::string text() const {
         const Parallelism& of = plan.parallelism;
         return fmt::format(
-            "rows {} context {} stages {} microbatches {} chunks {} schedule {} experts {} sequence {} "
+            "rows {} context {} stages {} microbatches {} virtual stages {} schedule {} experts {} sequence {} "
             "apart {} overlap {} exchange {} sharding {} within {} gather {} sync {} recomputation {}: {} s, {} s "
             "estimated",
             of.layout.rows, of.layout.context, of.pipeline.stages, of.pipeline.micro_batches,

@@ -34,7 +34,7 @@ struct RandomPlan {
         text += fmt::format(", {} iterations of {} layers, {} stages × {} rows × {}×{} cells, {} microbatches",
                             plan.iterations, model.layers.size(), pipeline.stages, layout.rows, layout.height,
                             layout.width, pipeline.micro_batches);
-        text += fmt::format(", schedule {} of {} chunks, sharding {}, sequence {}, {} ranges",
+        text += fmt::format(", schedule {} of {} virtual stages, sharding {}, sequence {}, {} ranges",
                             number(pipeline.schedule), pipeline.virtual_stages, number(parallelism.sharding),
                             parallelism.sequence, parallelism.ranges.size());
         text +=
