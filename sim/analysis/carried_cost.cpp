@@ -63,29 +63,30 @@ std::optional<double> carried_cost(const Cluster& cluster, const std::vector<Pla
                                    const Protocol& protocol) {
     const Transport& transport = cluster.transport;
     const auto ranks = static_cast<std::uint32_t>(places.size());
-    const bool no_protocol = protocol.launch_s == 0 && protocol.inside_latency_s == 0 &&
-                             protocol.between_latency_s == 0 && protocol.bandwidth_factor == 1;
-    if ((wires_only(transport) && no_protocol) || ranks == 1) return algorithm.cost(ranks, bytes, wires);
+    if ((wires_only(transport) && protocol == Protocol{}) || ranks == 1) return algorithm.cost(ranks, bytes, wires);
     const Ways way = ways(places);
-    const bool same = transport.inside == transport.between && protocol.inside_latency_s == protocol.between_latency_s;
-    const MessageTerms& terms = way == Ways::inside ? transport.inside : transport.between;
+    const bool same = transport.inside == transport.between &&
+                      protocol.inside_latency_s == protocol.between_latency_s &&
+                      protocol.inside_factor == protocol.between_factor;
+    const bool inside = way == Ways::inside;
+    const MessageTerms& terms = inside ? transport.inside : transport.between;
     if ((way == Ways::mixed && !same) || terms.bandwidth.size() > 1 ||
         (terms.eager_bytes && *terms.eager_bytes < static_cast<double>(bytes)) ||
         transport.staging.unit == Staging::Unit::message || transport.reduction.launch_s > 0 ||
         !in_step(algorithm, ranks, bytes))
         return std::nullopt;
     MessageCost message = wires;
-    message.alpha_s += terms.send_overhead_s + terms.latency_s + terms.receive_overhead_s +
-                       2 * transport.driver_query_s +
-                       (way == Ways::inside ? protocol.inside_latency_s : protocol.between_latency_s);
-    message.beta_s_per_B =
-        std::max(message.beta_s_per_B, 1 / terms.limit_Bps(static_cast<double>(bytes))) / protocol.bandwidth_factor;
+    const bool replaced = protocol.replaces_transport();
+    message.alpha_s += terms.send_overhead_s + (replaced ? protocol.latency_s(inside) : terms.latency_s) +
+                       terms.receive_overhead_s + 2 * transport.driver_query_s;
+    message.beta_s_per_B = std::max(message.beta_s_per_B, 1 / terms.limit_Bps(static_cast<double>(bytes))) /
+                           (protocol.factor(inside) * terms.payload);
     const std::optional<double> steps_s = algorithm.cost(ranks, bytes, message);
     if (!steps_s) return std::nullopt;
     const double copy_s = transport.staging.unit == Staging::Unit::collective
                               ? transport.staging.copy_s(bytes, cluster.device.host_link_Bps)
                               : 0;
-    return transport.launch_s + protocol.launch_s + copy_s + *steps_s + copy_s;
+    return (replaced ? protocol.launch_s : transport.launch_s) + copy_s + *steps_s + copy_s;
 }
 
 }  // namespace syncline

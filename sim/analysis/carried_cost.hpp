@@ -14,10 +14,10 @@
 /// message sent and received in each, and no two messages share a link or wait for another's overhead, a message of
 /// n bytes takes
 ///   send overhead + query + n·max(β, 1/cap) + α + latency + receive overhead + query,
-/// so the algorithm's own closed form applies with a different α and β, plus `launch` and copies of the whole buffer. A
-/// protocol adds its latency to α and its launch, and divides the bandwidth part by its factor. γ is given by the
-/// caller. There is none for other algorithms, bandwidths by size, copies of messages, kernel launches in steps, or
-/// groups of which some ranks share a node with other terms.
+/// so the algorithm's own closed form applies with a different α and β, plus `launch` and copies of the whole buffer.
+/// The bandwidth part is divided by the share of data on the wires. A protocol's launch and latency replace the
+/// transport's. γ is given by the caller. There is none for other algorithms, bandwidths by size, copies of messages,
+/// kernel launches in steps, or groups of which some ranks share a node with other terms.
 namespace syncline {
 
 /// Returns true if all members take the same steps, each with one message to and one from members in the same step.

@@ -55,7 +55,7 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
 
     SweepResult& result = measured.result;
     result.operation = plan.algorithm.operation;
-    result.algorithm = plan.selection ? algorithm_label(plan.selection, chosen) : plan.algorithm.name;
+    result.algorithm = chosen.empty() ? plan.algorithm.name : algorithm_label(chosen);
     result.overlay = plan.selection ? "" : overlay_of(plan.algorithm);
     result.fabric = fabric_of(cluster);
     result.transport = transport_of(cluster);

@@ -19,11 +19,23 @@ namespace syncline {
 namespace {
 
 /// Returns the algorithms that exchange shards, in place of an all-reduce.
-std::string shard_algorithms(const Plan& plan) {
-    const ActivationAlgorithms& algorithms = plan.parallelism.algorithms;
-    std::string label = "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
-    if (plan.parallelism.shard_ranks) label += ", allreduce: " + plan.algorithm.name;
-    return label;
+std::string shard_algorithms(const Lowered& training) {
+    std::vector<Chosen> scattered, reduced, gathered;
+    for (const std::vector<BucketExchange>& exchanges : training.reductions)
+        for (const BucketExchange& exchange : exchanges)
+            (exchange.apart ? reduced : scattered).push_back(exchange.chosen);
+    for (const BucketExchange& exchange : training.gatherings) gathered.push_back(exchange.chosen);
+    for (const PlacedLayer& layer : training.arrangement.layers)
+        for (const ActivationExchange& exchange : layer.exchanges.weights)
+            gathered.push_back({exchange.spec, exchange.protocol, "", "", exchange.algorithm});
+    const ActivationAlgorithms& algorithms = training.plan.parallelism.algorithms;
+    const auto label = [](const std::vector<Chosen>& chosen, const std::string& none) {
+        return chosen.empty() ? none : algorithm_label(chosen);
+    };
+    std::string all = fmt::format("reduce-scatter: {}, allgather: {}", label(scattered, algorithms.reduce_scatter),
+                                  label(gathered, algorithms.allgather));
+    if (training.plan.parallelism.shard_ranks) all += ", allreduce: " + label(reduced, training.plan.algorithm.name);
+    return all;
 }
 
 double mean_iteration_s(const Result& result) {
@@ -176,8 +188,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.exchange = served ? served_allreduce : plan.exchange == ExchangeKind::gossip ? "gossip" : "allreduce";
     if (plan.exchange == ExchangeKind::allreduce)
         result.algorithm =
-            plan.selection ? algorithm_label(plan.selection, training.first_exchanges()) : plan.algorithm.name;
-    if (plan.parallelism.sharding != Sharding::none) result.algorithm = shard_algorithms(plan);
+            training.reductions.empty() ? plan.algorithm.name : algorithm_label(training.first_exchanges());
+    if (plan.parallelism.sharding != Sharding::none) result.algorithm = shard_algorithms(training);
     if (!served) result.overlay = overlay_of(plan.algorithm);
     result.parallelism = plan.parallelism;
     result.time = time;

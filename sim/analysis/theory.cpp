@@ -179,9 +179,7 @@ private:
         const std::uint64_t equal = (up_ ? bytes + ranks - 1 : bytes) / ranks * ranks;
         const std::string formula = algorithm.formula(message_->travels);
         const auto cost_s = algorithm.cost(ranks, equal, *message_);
-        const Protocol plain;
-        if (protocol.launch_s != plain.launch_s || protocol.between_latency_s != plain.between_latency_s ||
-            protocol.bandwidth_factor != plain.bandwidth_factor)
+        if (protocol.replaces_transport())
             fail("none for a protocol's latencies");
         else if (formula.empty())
             fail(no_formula);

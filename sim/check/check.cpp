@@ -50,6 +50,7 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
                             "driver_query", "reduction", "launch", "window", "latency", "bandwidth"}) {
         if (!node.find(key)) continue;
         Transport transport;
+        if (Node* selection = node.find("selection")) assembly.expand_selection(selection);
         assembly.read(node, "transport", [&](Fields& fields) { describe(fields, transport); });
         return "transport";
     }

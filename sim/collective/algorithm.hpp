@@ -109,6 +109,8 @@ struct AlgorithmSpec {
     Peers peers = Peers::all;  ///< for gossip
     /// For allgather and allreduce: number of ranks that contribute, and number of ranks that receive; 0: all.
     std::uint32_t contributors = 0, receivers = 0;
+    /// The plan names the algorithm, so that a transport's selection may not choose another.
+    bool named = false;
     /// For nccl-tree: the number of consecutive ranks on each node; empty: one. Whoever knows the machine fills it in.
     std::vector<std::uint32_t> node_ranks = {};
 };

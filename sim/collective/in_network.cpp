@@ -9,7 +9,7 @@ namespace syncline {
 
 namespace {
 
-constexpr double nvls_chunk_bytes = 128 * 1024;
+constexpr double sharp_segment_bytes = 128 * 1024;
 
 std::vector<Message> segment_to(const std::vector<std::uint32_t>& peers, std::uint32_t segment) {
     std::vector<Message> messages;
@@ -30,7 +30,7 @@ std::vector<Step> passing_on(const std::vector<std::uint32_t>& from, const std::
 
 InNetwork::InNetwork(SwitchTree tree, double segment_bytes)
     : tree_(std::move(tree)),
-      segment_bytes_(segment_bytes == 0 ? nvls_chunk_bytes : segment_bytes),
+      segment_bytes_(segment_bytes == 0 ? sharp_segment_bytes : segment_bytes),
       from_below_(tree_.switches()),
       to_below_(tree_.switches()) {
     for (std::uint32_t rank = 0; rank < tree_.ranks(); ++rank) {

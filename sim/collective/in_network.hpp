@@ -13,17 +13,16 @@
 /// which tends to 2hα' + S·β for many segments: half of a ring's 2(N-1)/N·S·β for many ranks. With one segment it is
 /// 2α' + S·β up + S·β down. If α' blocks, each of the m + 2h - 1 steps has it. Additions take no time.
 ///
-/// Sources: R. Graham et al., "Scalable hierarchical aggregation protocol (SHArP)", COM-HPC 2016; NCCL's NVLS (since
-/// 2.17), whose default segment (NCCL_NVLS_CHUNKSIZE, 128 KiB) is the default here. Left out: the switches' limited
-/// buffers and number of trees; the 1/N of the buffer that NVLS moves in addition; NVLS and SHARP in one tree.
+/// Sources: R. Graham et al., "Scalable hierarchical aggregation protocol (SHArP)", COM-HPC 2016; the default segment
+/// is NCCL's (128 KiB). Left out: the switches' limited buffers and number of trees; NVLS and SHARP in one tree.
+/// Switches inside nodes are in nvls.hpp.
 namespace syncline {
 
 /// The switches that take part; number 0 is the topmost one.
 struct SwitchTree {
     std::vector<std::uint32_t> above_rank;    ///< by rank: the switch to which it sends
     std::vector<std::uint32_t> above_switch;  ///< by switch: the next one towards number 0; itself for number 0
-    /// By switch: its vertex in the fabric; empty if there is one, inside a node.
-    std::vector<std::uint32_t> vertices;
+    std::vector<std::uint32_t> vertices;      ///< by switch: its vertex in the fabric
 
     std::uint32_t ranks() const { return static_cast<std::uint32_t>(above_rank.size()); }
     std::uint32_t switches() const { return static_cast<std::uint32_t>(above_switch.size()); }

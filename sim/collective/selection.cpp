@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
 
 #include "sim/base/units.hpp"
 
@@ -16,10 +15,11 @@ bool SelectionCondition::holds_for_ranks(std::uint32_t ranks) const {
            (!power_of_two || std::has_single_bit(ranks) == *power_of_two);
 }
 
-bool SelectionCondition::holds(std::uint64_t bytes, std::uint32_t ranks) const {
+bool SelectionCondition::holds(std::uint64_t bytes, const Terrain& terrain) const {
     const auto size = static_cast<double>(bytes);
-    return (!below_bytes || size < *below_bytes) && (!block_below_bytes || size / ranks < *block_below_bytes) &&
-           holds_for_ranks(ranks);
+    return (!below_bytes || size < *below_bytes) && (!block_below_bytes || size / terrain.ranks < *block_below_bytes) &&
+           (!nodes_below || terrain.nodes < *nodes_below) && (!nodes_from || terrain.nodes >= *nodes_from) &&
+           holds_for_ranks(terrain.ranks);
 }
 
 std::uint64_t SelectionCondition::most_bytes(std::uint64_t bytes, std::uint32_t ranks) const {
@@ -33,7 +33,8 @@ std::uint64_t SelectionCondition::most_bytes(std::uint64_t bytes, std::uint32_t 
 }
 
 bool SelectionCondition::always() const {
-    return !below_bytes && !block_below_bytes && !ranks_below && !ranks_from && !even_ranks && !power_of_two;
+    return !below_bytes && !block_below_bytes && !ranks_below && !ranks_from && !nodes_below && !nodes_from &&
+           !even_ranks && !power_of_two;
 }
 
 std::string SelectionCondition::words() const {
@@ -42,6 +43,8 @@ std::string SelectionCondition::words() const {
     if (block_below_bytes) parts.push_back("blocks below " + format_quantity(*block_below_bytes, Dimension::bytes));
     if (ranks_below) parts.push_back(fmt::format("fewer than {} ranks", *ranks_below));
     if (ranks_from) parts.push_back(fmt::format("{} ranks or more", *ranks_from));
+    if (nodes_below) parts.push_back(*nodes_below == 2 ? "one node" : fmt::format("fewer than {} nodes", *nodes_below));
+    if (nodes_from) parts.push_back(fmt::format("{} nodes or more", *nodes_from));
     if (even_ranks) parts.emplace_back(*even_ranks ? "an even number of ranks" : "an odd number of ranks");
     if (power_of_two) parts.emplace_back(*power_of_two ? "power-of-two ranks" : "non-power-of-two ranks");
     return parts.empty() ? "always" : fmt::format("{}", fmt::join(parts, ", "));
@@ -57,42 +60,55 @@ std::string candidate_name(const AlgorithmSpec& algorithm, const Protocol& proto
 
 namespace {
 
-/// Returns the candidates of a row by ascending predicted time; equal ones keep their order.
-std::vector<std::pair<double, std::size_t>> by_time(const SelectionRow& row, std::uint64_t bytes,
-                                                    const Terrain& terrain) {
-    std::vector<std::pair<double, std::size_t>> times;
+/// A candidate for an exchange.
+struct Rated {
+    double seconds = 0;
+    std::size_t number = 0;
+    Protocol protocol;
+};
+
+/// Returns the possible candidates of a row by ascending predicted time; equal ones keep their order.
+std::vector<Rated> by_time(const SelectionRow& row, std::uint64_t bytes, const Terrain& terrain,
+                           const Possible& possible) {
+    std::vector<Rated> rated;
     for (std::size_t i = 0; i < row.candidates.size(); ++i) {
-        const auto& [algorithm, protocol] = row.candidates[i];
-        times.emplace_back(predicted_time_s(algorithm.operation, algorithm.name, protocol, bytes, terrain), i);
+        const auto& [algorithm, terms] = row.candidates[i];
+        if (!possible(algorithm)) continue;
+        const Protocol protocol = terms.of(algorithm.operation, algorithm.name, bytes, terrain);
+        const double seconds = row.candidates.size() == 1
+                                   ? 0
+                                   : predicted_time_s(algorithm.operation, algorithm.name, protocol, bytes, terrain);
+        rated.push_back({seconds, i, protocol});
     }
-    std::sort(times.begin(), times.end());
-    return times;
+    std::ranges::stable_sort(rated, {}, &Rated::seconds);
+    return rated;
 }
 
 }  // namespace
 
-Choice choose(const Selection& selection, const std::string& operation, std::uint64_t bytes, const Terrain& terrain) {
-    const auto row = std::find_if(selection.rows.begin(), selection.rows.end(), [&](const SelectionRow& one) {
-        return one.operation() == operation && one.condition.holds(bytes, terrain.ranks);
-    });
-    if (row == selection.rows.end())
-        throw std::logic_error(fmt::format("no row of {} fits {} of {} B", selection.name, operation, bytes));
-    Choice choice;
-    choice.row = static_cast<std::size_t>(row - selection.rows.begin());
-    choice.why = fmt::format("row {} of {}: {}", choice.row + 1, selection.name, row->condition.words());
-    if (row->candidates.size() > 1) {
-        const auto times = by_time(*row, bytes, terrain);
-        choice.candidate = times.front().second;
-        std::vector<std::string> words;
-        for (const auto& [seconds, i] : times)
-            words.push_back(fmt::format("{} {}",
-                                        candidate_name(row->candidates[i].algorithm, row->candidates[i].protocol),
-                                        format_quantity(seconds, Dimension::seconds)));
-        choice.why += fmt::format("; shortest predicted time of {}: {}", times.size(), fmt::join(words, ", "));
+std::optional<Choice> choose(const Selection& selection, const std::string& operation, std::uint64_t bytes,
+                             const Terrain& terrain, const Possible& possible) {
+    for (std::size_t number = 0; number < selection.rows.size(); ++number) {
+        const SelectionRow& row = selection.rows[number];
+        if (row.operation() != operation || !row.condition.holds(bytes, terrain)) continue;
+        const std::vector<Rated> rated = by_time(row, bytes, terrain, possible);
+        if (rated.empty()) continue;
+        Choice choice;
+        choice.row = number;
+        choice.candidate = rated.front().number;
+        choice.algorithm = row.candidates[choice.candidate].algorithm;
+        choice.protocol = rated.front().protocol;
+        choice.why = fmt::format("row {} of {}: {}", number + 1, selection.name, row.condition.words());
+        if (row.candidates.size() > 1) {
+            std::vector<std::string> words;
+            for (const Rated& one : rated)
+                words.push_back(fmt::format("{} {}", candidate_name(row.candidates[one.number].algorithm, one.protocol),
+                                            format_quantity(one.seconds, Dimension::seconds)));
+            choice.why += fmt::format("; shortest predicted time of {}: {}", words.size(), fmt::join(words, ", "));
+        }
+        return choice;
     }
-    choice.algorithm = row->candidates[choice.candidate].algorithm;
-    choice.protocol = row->candidates[choice.candidate].protocol;
-    return choice;
+    return std::nullopt;
 }
 
 }  // namespace syncline

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/predicted_time.hpp"
-#include "sim/collective/protocol.hpp"
 
 /// Selection of algorithms by operation, size and group: a table, like those in the sources of MPI libraries, or the
 /// minimum of NCCL's predicted times. The first row of the operation whose conditions are all met decides. Left out:
@@ -18,10 +18,11 @@ namespace syncline {
 struct SelectionCondition {
     std::optional<double> below_bytes, block_below_bytes;
     std::optional<std::uint32_t> ranks_below, ranks_from;
+    std::optional<std::uint32_t> nodes_below, nodes_from;  ///< nodes that have a rank
     std::optional<bool> even_ranks, power_of_two;
 
-    bool holds(std::uint64_t bytes, std::uint32_t ranks) const;
-    /// Returns true if it can be met by groups of this size for some size of the buffer.
+    bool holds(std::uint64_t bytes, const Terrain& terrain) const;
+    /// Returns true if it can be met by groups of this size for some size of the buffer and number of nodes.
     bool holds_for_ranks(std::uint32_t ranks) const;
     /// Returns the largest buffer, up to `bytes`, for which it may be met.
     std::uint64_t most_bytes(std::uint64_t bytes, std::uint32_t ranks) const;
@@ -32,7 +33,7 @@ struct SelectionCondition {
 
 struct Candidate {
     AlgorithmSpec algorithm;
-    Protocol protocol;
+    ProtocolTerms protocol;
 };
 
 struct SelectionRow {
@@ -49,6 +50,9 @@ struct Selection {
     bool covers(const std::string& operation) const;
 };
 
+/// Says whether an algorithm is possible among the ranks in question.
+using Possible = std::function<bool(const AlgorithmSpec&)>;
+
 struct Choice {
     AlgorithmSpec algorithm;
     Protocol protocol;
@@ -59,7 +63,8 @@ struct Choice {
 /// Returns "ring/LL", or "ring" without a protocol.
 std::string candidate_name(const AlgorithmSpec& algorithm, const Protocol& protocol);
 
-/// Throws std::logic_error if no row fits, which readers of selections rule out.
-Choice choose(const Selection& selection, const std::string& operation, std::uint64_t bytes, const Terrain& terrain);
+/// Returns the choice for an exchange of `bytes`, among the candidates that are possible; nothing if no row has one.
+std::optional<Choice> choose(const Selection& selection, const std::string& operation, std::uint64_t bytes,
+                             const Terrain& terrain, const Possible& possible);
 
 }  // namespace syncline

@@ -97,7 +97,9 @@ void Assembly::expand_framework(Node* node) {
 
 void Assembly::expand_platform(Node& platform) {
     expand(platform.find("device"), {"device"});
-    expand(platform.find("transport"), {"transport"});
+    Node* transport = platform.find("transport");
+    expand(transport, {"transport"});
+    if (transport) expand_selection(transport->find("selection"));
     expand_topology(platform.find("fabric"));
 }
 

@@ -89,6 +89,7 @@ void describe(Fields& fields, CollectivePlan& plan) {
     if (schema) algorithms = all_exchange_algorithms();  // of all operations
     fields.one_of({"algorithm", "Algorithm that carries out the operation. Default: the operation's first one."},
                   algorithm.name, algorithms);
+    algorithm.named = fields.given("algorithm");
     describe_algorithm(fields, algorithm);
     std::int64_t round = plan.round;
     fields.integer({"round",

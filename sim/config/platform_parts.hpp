@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "sim/document/fields.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/kernel_rates.hpp"
@@ -15,6 +17,8 @@ inline constexpr QuantityRange bandwidths_or_unlimited{
 /// Describes `pairs`, `pcie` and `devices_per_switch` of `links`, whose other keys are read before. Rejects pairs of
 /// unknown devices, pairs that are listed twice, and devices between which there is neither a path nor PCIe.
 void describe_mesh(Fields& links, NodeDesign& node);
+/// Describes a transport's `selection`.
+void describe_selection(Fields& fields, std::shared_ptr<const Selection>& selection);
 /// Describes the measured rates of a device's kernels, whose `multiprocessors` are set.
 void describe(Fields& fields, KernelRates& rates);
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/config/counts.hpp"
 #include "sim/config/file_kinds.hpp"
 #include "sim/config/keys.hpp"
+#include "sim/config/platform_parts.hpp"
 
 namespace syncline::config {
 
@@ -19,7 +21,7 @@ std::vector<std::string> all_algorithms() {
     return names;
 }
 
-void describe(Fields& fields, Protocol& protocol) {
+void describe(Fields& fields, ProtocolTerms& protocol) {
     constexpr QuantityRange times{.word = "none", .most = 3600};
     fields.text({"name", "Name shown in results: `LL`.", true}, protocol.name);
     fields.quantity({"launch", "Launch time on every rank, before the first step: `6.6 us`."}, protocol.launch_s,
@@ -33,6 +35,22 @@ void describe(Fields& fields, Protocol& protocol) {
     fields.number(
         {"bandwidth_factor", "Ratio of data to transferred bytes, flags included: 0.5 if half of them are flags."},
         protocol.bandwidth_factor, 0.001, 1);
+    constexpr QuantityRange rates{.word = "unlimited", .word_value = unlimited, .least = 1, .most = 1e18};
+    fields.section({"bandwidth", "Maximum rate of data, of all channels together."}, [&](Fields& inner) {
+        inner.quantity({"inside", "Maximum rate of data between a rank and its node: `130 GBps`."}, protocol.inside_Bps,
+                       Dimension::bandwidth, rates);
+        inner.quantity({"between", "Maximum rate of data between a node and others: `20.4 GBps`."},
+                       protocol.between_Bps, Dimension::bandwidth, rates);
+    });
+    fields.quantity({"copy", "Rate of a copy of one N-th of the buffer among N ranks, which ends the collective."},
+                    protocol.copy_Bps, Dimension::bandwidth, rates);
+    fields.quantity({"chunk_latency",
+                     "Time that switches inside nodes take for a round of NVLS chunks, one per channel and rank, in "
+                     "addition to that of the bytes: `4 us`."},
+                    protocol.chunk_latency_s, Dimension::seconds, times);
+    std::int64_t channels = protocol.channels;
+    fields.integer({"channels", "Number of channels of these chunks: 16 on H100."}, channels, 1, most_channels);
+    protocol.channels = static_cast<std::uint32_t>(channels);
 }
 
 /// Describes the keys that choose an algorithm, in a row or in one of its candidates.
@@ -58,6 +76,9 @@ void describe(Fields& fields, SelectionCondition& condition) {
     };
     ranks({"ranks_below", "Upper bound of the number of ranks, exclusive."}, condition.ranks_below);
     ranks({"ranks_from", "Minimum number of ranks."}, condition.ranks_from);
+    ranks({"nodes_below", "Upper bound of the number of nodes that have a rank, exclusive: 2 for groups in one node."},
+          condition.nodes_below);
+    ranks({"nodes_from", "Minimum number of nodes that have a rank."}, condition.nodes_from);
     fields.flag({"even_ranks", "Parity of the number of ranks: even (`true`) or odd (`false`). Default: both."},
                 condition.even_ranks);
     fields.flag({"power_of_two", "Number of ranks: a power of two (`true`), or not (`false`). Default: both."},
@@ -69,24 +90,27 @@ void describe(Fields& fields, SelectionRow& row) {
     std::string& operation = single.algorithm.operation;
     fields.one_of({"operation", "Operation to which the row applies.", true}, operation, operation_names());
     const bool known = fields.given("operation") && fields.sound();
-    const std::vector<std::string> names = known ? algorithm_names(operation) : all_algorithms();
+    std::vector<std::string> names = known ? algorithm_names(operation) : all_algorithms();
+    if (!known || operation == "allreduce") names.push_back(in_network_allreduce);
     describe(fields, row.condition);
     describe(fields, single, names, "least_time");
-    fields.each({"least_time",
-                 "Candidates, of which the one with the minimum predicted time is chosen, by NCCL's formulas for ring "
-                 "and double-binary-tree; replaces `algorithm`."},
-                [&](Fields& inner) {
-                    Candidate candidate;
-                    candidate.algorithm.operation = operation;
-                    describe(inner, candidate, names, nullptr);
-                    if (inner.sound() && !is_predictable(operation, candidate.algorithm.name))
-                        inner.reject("algorithm",
-                                     fmt::format("there is no predicted time for '{}' of {}", candidate.algorithm.name,
-                                                 operation),
-                                     "there is one for 'ring' of allreduce, reduce-scatter and allgather, and for "
-                                     "'double-binary-tree' of allreduce");
-                    row.candidates.push_back(std::move(candidate));
-                });
+    fields.each(
+        {"least_time",
+         "Candidates that are possible; the one with the minimum predicted time is chosen, by NCCL's formulas; "
+         "replaces `algorithm`."},
+        [&](Fields& inner) {
+            Candidate candidate;
+            candidate.algorithm.operation = operation;
+            describe(inner, candidate, names, nullptr);
+            if (inner.sound() && !is_predictable(operation, candidate.algorithm.name))
+                inner.reject(
+                    "algorithm",
+                    fmt::format("there is no predicted time for '{}' of {}", candidate.algorithm.name, operation),
+                    "there is one for 'ring' of allreduce, reduce-scatter and allgather, for "
+                    "'nccl-tree', 'double-binary-tree' and 'in-network' of allreduce, and for 'direct' "
+                    "of all-to-all");
+            row.candidates.push_back(std::move(candidate));
+        });
     if (row.candidates.empty()) return row.candidates.push_back(std::move(single));
     for (const char* key : {"algorithm", "overlay", "segment", "peers", "protocol"})
         if (fields.given(key))
@@ -123,6 +147,18 @@ void describe_selection(Fields& fields, std::optional<Selection>& selection) {
                     "file, or the name of one in platforms/selections/.",
                     false, true},
                    [&](Fields& inner) { describe(inner, selection.emplace()); });
+}
+
+void describe_selection(Fields& fields, std::shared_ptr<const Selection>& selection) {
+    fields.section({"selection",
+                    "How the library chooses algorithms and protocols of collectives whose algorithm is not written: "
+                    "the keys of a table, its file, or the name of one in platforms/selections/.",
+                    false, true},
+                   [&](Fields& inner) {
+                       Selection own;
+                       describe(inner, own);
+                       selection = std::make_shared<const Selection>(std::move(own));
+                   });
 }
 
 }  // namespace syncline::config

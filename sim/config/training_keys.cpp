@@ -210,6 +210,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                    {"gossip", ExchangeKind::gossip}});
     fields.one_of({"algorithm", "Algorithm of the all-reduce; other exchanges use none."}, plan.algorithm.name,
                   training_algorithms());
+    plan.algorithm.named = fields.given("algorithm");
     describe_algorithm(fields, plan.algorithm);
     describe_selection(fields, plan.selection);
     describe_channels(fields, plan.channels);

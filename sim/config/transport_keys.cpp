@@ -49,6 +49,10 @@ void describe(Fields& fields, MessageTerms& terms) {
                             });
     if (everywhere != unlimited) points = {{1, everywhere}};
     if (fields.given("bandwidth")) terms.bandwidth = points;
+    fields.number({"payload",
+                   "Share of data in what links carry; the rest are packets' headers and replies: 0.82 for stores over "
+                   "NVLink."},
+                  terms.payload, 0.01, 1);
     fields.quantity({"eager",
                      "Maximum size of an eager message (MPI), which leaves without its receiver: `64 KiB`; larger ones "
                      "wait for a handshake (rendezvous). Default: both sides wait, without handshake."},
@@ -112,6 +116,7 @@ void describe(Fields& fields, Transport& transport) {
                             "Number of channels of a collective, unless the training says otherwise: NCCL has one per "
                             "port and path (`auto`), MPI has 1."},
                            transport.channels, most_channels, "auto");
+    describe_selection(fields, transport.selection);
     fields.integer({"window", "Maximum number of messages of one step that a rank has in flight. Default: no limit."},
                    transport.window, 1, 1 << 24);
     std::int64_t taken = 0;

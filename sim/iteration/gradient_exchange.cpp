@@ -83,9 +83,9 @@ std::vector<std::vector<Arrival>> GradientExchange::gather_before_forward() {
         for (const std::vector<std::uint32_t>& group : built_groups(bucket, bucket.shards)) {
             std::vector<ProcessId> members;
             for (const std::uint32_t rank : group) members.push_back(workers_[rank]);
-            const ExchangeId exchange =
-                graph_.add_exchange({training_.gatherings[b].chosen.algorithm, graph_.add_group(members),
-                                     weight_channel, bucket.weight_bytes});
+            const Chosen& chosen = training_.gatherings[b].chosen;
+            const ExchangeId exchange = graph_.add_exchange(
+                {chosen.algorithm, graph_.add_group(members), weight_channel, bucket.weight_bytes, 0, chosen.protocol});
             for (std::uint32_t member = 0; member < group.size(); ++member) {
                 const std::uint32_t rank = group[member];
                 const StreamId stream = stream_of(rank, streams, StreamKind::weights);

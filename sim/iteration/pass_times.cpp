@@ -76,7 +76,8 @@ private:
         const ActivationExchange& exchange = *operation.exchange;
         const std::uint64_t bytes = prices_.decisive(exchange.bytes);
         // Neighbours of a halo send each other one message.
-        return prices_.exchange_s(stage_, exchange.groups, *exchange.algorithm, exchange.spec, bytes, {});
+        return prices_.exchange_s(stage_, exchange.groups, *exchange.algorithm, exchange.spec, bytes,
+                                  exchange.protocol);
     }
 
     Prices& prices_;

@@ -280,12 +280,8 @@ private:
         const auto [found, added] = exchanges_.try_emplace({&exchange, first});
         if (added)
             found->second = graph_.add_exchange(
-                {exchange.algorithm,
-                 group(stage, exchange.groups, first),
-                 channel,
-                 exchange.bytes_of(first),
-                 gamma_s_per_B,
-                 {},
+                {exchange.algorithm, group(stage, exchange.groups, first), channel, exchange.bytes_of(first),
+                 gamma_s_per_B, exchange.protocol,
                  exchange.between_neighbours() ? ExchangeClass::point_to_point : ExchangeClass::collective});
         Task task{no_stream, exchange.phase, layer};
         task.exchange = found->second;

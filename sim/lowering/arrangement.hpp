@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/collective/protocol.hpp"
 #include "sim/lowering/compressed.hpp"
 #include "sim/lowering/grouping.hpp"
 #include "sim/lowering/recomputed_spans.hpp"
@@ -30,6 +31,7 @@ struct ActivationExchange {
     std::vector<std::uint64_t> bytes;
     Phase phase = Phase::activations;
     std::uint32_t chunks = 1;  ///< number of exchanges of these sizes, one after the other: see chunked_products.hpp
+    Protocol protocol = {};    ///< which Lowered adds, too
 
     /// Returns true for an algorithm of the collective library, which Lowered may make with channels.
     bool in_library() const { return !spec.name.empty(); }

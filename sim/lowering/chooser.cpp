@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "sim/lowering/switches.hpp"
@@ -10,6 +11,12 @@
 #include "sim/platform/wiring.hpp"
 
 namespace syncline {
+
+namespace {
+
+constexpr auto no_row = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
 
 Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
                    const std::optional<std::int64_t>& channels) {
@@ -19,15 +26,17 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
     for (const Place& place : places) nodes.insert(place.node);
     terrain.nodes = static_cast<std::uint32_t>(nodes.size());
     if (cluster.native || places.size() < 2) return terrain;
+    const Transport& transport = cluster.transport;
     Wiring wiring(cluster, first_free_node(places));
     std::vector<Wiring::Link> links;
     const auto narrow = [&](const Place& from, const Place& to) {
         double& least_Bps = from.node == to.node ? terrain.inside_Bps : terrain.between_Bps;
+        const MessageTerms& terms = from.node == to.node ? transport.inside : transport.between;
         links.clear();
         wiring.route(from, to, links);
-        for (const Wiring::Link link : links) least_Bps = std::min(least_Bps, wiring.wire(link).bandwidth_Bps);
-        const MessageTerms& terms = from.node == to.node ? cluster.transport.inside : cluster.transport.between;
-        least_Bps = std::min(least_Bps, terms.limit_Bps(1e15));
+        for (const Wiring::Link link : links)
+            least_Bps = std::min(least_Bps, wiring.wire(link).bandwidth_Bps * terms.payload);
+        least_Bps = std::min(least_Bps, terms.limit_Bps(1e15) * terms.payload);
     };
     const ChannelOrders orders(cluster, places, requested_channels(cluster, channels));
     const std::uint32_t most = orders.count(~std::uint64_t{0});
@@ -49,21 +58,51 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
     return terrain;
 }
 
+namespace {
+
+/// Returns the transport's selection where it applies: to operations that it covers, of all members.
+std::shared_ptr<const Selection> selection_of(const Cluster& cluster, const AlgorithmSpec& named) {
+    const std::shared_ptr<const Selection>& selection = cluster.transport.selection;
+    const bool applies = selection && !cluster.native && named.contributors == 0 && named.receivers == 0 &&
+                         selection->covers(named.operation);
+    return applies ? selection : nullptr;
+}
+
+}  // namespace
+
 Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, AlgorithmSpec named,
                  const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels)
-    : named_(std::move(named)),
-      selection_(selection),
-      terrain_(selection ? terrain_of(cluster, places, channels)
-                         : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}),
-      orders_(cluster, places, requested_channels(cluster, channels)) {
-    if (!selection && named_.name == in_network_allreduce && places.size() > 1)
-        switches_ = switch_tree(cluster, places);
+    : named_(std::move(named)), orders_(cluster, places, requested_channels(cluster, channels)) {
+    if (selection && selection->covers(named_.operation)) {
+        selection_ = std::make_shared<const Selection>(*selection);
+    } else if (!selection) {
+        selection_ = selection_of(cluster, named_);
+        limited_ = named_.named;
+    }
+    terrain_.ranks = static_cast<std::uint32_t>(places.size());
+    if (selection_) terrain_ = terrain_of(cluster, places, channels);
+    if (named_.operation != "allreduce" || places.size() == 1) return;
+    if (named_.name == in_network_allreduce || selection_)
+        in_network_ = in_network(cluster, places, named_.segment_bytes, named_.name != in_network_allreduce);
+}
+
+bool Chooser::possible(const AlgorithmSpec& spec) const {
+    if (limited_ && spec.name != named_.name) return false;
+    return spec.name != in_network_allreduce || in_network_ != nullptr;
 }
 
 Choice Chooser::decide(std::uint64_t bytes) const {
-    if (selection_) return syncline::choose(*selection_, named_.operation, bytes, terrain_);
+    if (selection_) {
+        auto choice = syncline::choose(*selection_, named_.operation, bytes, terrain_,
+                                       [&](const AlgorithmSpec& spec) { return possible(spec); });
+        if (choice) {
+            if (limited_) choice->algorithm = named_;
+            return *choice;
+        }
+    }
     Choice choice;
     choice.algorithm = named_;
+    choice.row = no_row;
     choice.why = fmt::format("`algorithm: {}`", named_.name);
     return choice;
 }
@@ -72,23 +111,23 @@ Chosen Chooser::choose(std::uint64_t bytes) {
     const Choice choice = decide(bytes);
     const std::uint32_t channels = orders_.count(choice.algorithm, bytes);
     const std::string why = channels > 1 ? fmt::format("{}; in {} channels", choice.why, channels) : choice.why;
+    const std::string by = choice.row == no_row ? "" : selection_->name;
+    if (choice.algorithm.name == in_network_allreduce && in_network_)
+        return {choice.algorithm, choice.protocol, why, by, in_network_};
     const std::string name = fmt::format("{}.{}", choice.row, choice.candidate);
-    if (switches_) {
-        if (!in_network_) in_network_ = std::make_shared<InNetwork>(*switches_, choice.algorithm.segment_bytes);
-        return {choice.algorithm, choice.protocol, why, in_network_};
-    }
-    return {choice.algorithm, choice.protocol, why, orders_.make(choice.algorithm, bytes, name)};
+    return {choice.algorithm, choice.protocol, why, by, orders_.make(choice.algorithm, bytes, name)};
 }
 
-std::string algorithm_label(const std::optional<Selection>& selection, const std::vector<Chosen>& chosen) {
+std::string algorithm_label(const std::vector<Chosen>& chosen) {
     std::vector<std::string> names;
+    std::string by;
     for (const Chosen& one : chosen) {
         const std::string name = candidate_name(one.spec, one.protocol);
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        if (by.empty()) by = one.selection;
     }
-    std::string used = fmt::format("{}", fmt::join(names, ", "));
-    if (!selection) return used;
-    return names.empty() ? selection->name : fmt::format("{}: {}", selection->name, used);
+    const std::string used = fmt::format("{}", fmt::join(names, ", "));
+    return by.empty() ? used : fmt::format("{}: {}", by, used);
 }
 
 }  // namespace syncline

@@ -200,9 +200,10 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     if (plan.compute == ComputeKind::measured) judge_layer_times(model, cluster.device, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);
     const bool selects = plan.selection && plan.exchange == ExchangeKind::allreduce;
-    if (selects && (whole || !plan.selection->covers("allreduce")))
+    const bool reduces = plan.parallelism.sharding == Sharding::none;
+    if (selects && reduces && (whole || !plan.selection->covers("allreduce")))
         judge_selection(*plan.selection, "allreduce", cluster, plan.ranks, bytes, complaints);
-    else if (whole && !served)
+    else if (whole && !served && !selects)
         judge_algorithm(plan.algorithm, plan.ranks, bytes, complaints);
     if (whole && !served && !selects) judge_channels(plan.channels, plan.algorithm, complaints);
     if (!complaints.empty()) return found;

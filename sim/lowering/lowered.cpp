@@ -7,6 +7,8 @@
 #include <memory>
 #include <numeric>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "sim/lowering/optimizer_step.hpp"
 #include "sim/lowering/sharding.hpp"
@@ -142,16 +144,18 @@ void choose_reductions(Lowered& training) {
         return;
     }
     const auto shards = [](const Bucket& bucket) { return bucket.shards; };
-    const AlgorithmSpec scattering = plan.parallelism.gradient_scattering();
+    AlgorithmSpec scattering = plan.parallelism.gradient_scattering();
+    scattering.named = scattering.name != algorithm_names(scattering.operation).front();
     add_exchanges(training, scattering, plan.selection, shards, bytes, [&](BucketExchange& exchange, const Bucket&) {
-        exchange.chosen.why =
-            fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", scattering.name);
+        if (exchange.chosen.selection.empty())
+            exchange.chosen.why =
+                fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", scattering.name);
     });
     if (std::ranges::all_of(training.buckets, [](const Bucket& one) { return one.shards.size == one.replicas.size; }))
         return;
     const auto copies = [](const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); };
     add_exchanges(
-        training, plan.algorithm, std::nullopt, copies, [](const Bucket& bucket) { return bucket.shard_bytes(); },
+        training, plan.algorithm, plan.selection, copies, [](const Bucket& bucket) { return bucket.shard_bytes(); },
         [](BucketExchange& exchange, const Bucket&) { exchange.apart = true; });
 }
 
@@ -171,43 +175,53 @@ public:
         for (PlacedLayer& layer : arrangement.layers) {
             const std::uint32_t stage = layer.virtual_stage % arrangement.stages;
             LayerExchanges::each(layer.exchanges, [&](ActivationExchange& exchange) {
-                if (exchange.in_library())
-                    exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
+                if (exchange.in_library()) choose(exchange, stage);
             });
             if (parallelism.sharding != Sharding::parameters) continue;
             layer.each_weights([&](const Grouping& shards, std::uint64_t bytes) {
                 const AlgorithmSpec spec = parallelism.weight_gathering();
-                if (bytes > 0 && shards.size > 1)
-                    layer.exchanges.weights.push_back(
-                        {shards, spec, made(stage, shards, spec, bytes), {bytes}, Phase::weights});
+                if (bytes == 0 || shards.size == 1) return;
+                layer.exchanges.weights.push_back({shards, spec, nullptr, {bytes}, Phase::weights});
+                choose(layer.exchanges.weights.back(), stage);
             });
         }
         if (divides_updates(parallelism.sharding))
             for (const Bucket& bucket : training_.buckets) {
                 const AlgorithmSpec spec = parallelism.weight_gathering();
-                training_.gatherings.push_back(
-                    {{spec, {}, {}, made(bucket.stage, bucket.shards, spec, bucket.weight_bytes)},
-                     bucket.shards,
-                     bucket.weight_bytes});
+                training_.gatherings.push_back({chosen(bucket.stage, bucket.shards, spec, bucket.weight_bytes),
+                                                bucket.shards, bucket.weight_bytes});
             }
     }
 
 private:
     void make(std::optional<ActivationExchange>& exchange, std::uint32_t stage) {
-        if (exchange) exchange->algorithm = made(stage, exchange->groups, exchange->spec, exchange->bytes.front());
+        if (exchange) choose(*exchange, stage);
     }
 
-    std::shared_ptr<const CollectiveAlgorithm> made(std::uint32_t stage, const Grouping& grouping,
-                                                    const AlgorithmSpec& spec, std::uint64_t bytes) {
-        std::unique_ptr<ChannelOrders>& orders = orders_[{stage, grouping}];
-        if (!orders)
-            orders = std::make_unique<ChannelOrders>(training_.cluster, first_group(training_, stage, grouping),
-                                                     requested_channels(training_.cluster, training_.plan.channels));
-        return orders->make(spec, bytes, fmt::format("{} {} {}", spec.operation, spec.name, spec.contributors));
+    void choose(ActivationExchange& exchange, std::uint32_t stage) {
+        const Chosen one = chosen(stage, exchange.groups, exchange.spec, exchange.bytes.front());
+        exchange.spec.name = one.spec.name;
+        exchange.algorithm = one.algorithm;
+        exchange.protocol = one.protocol;
+    }
+
+    Chosen chosen(std::uint32_t stage, const Grouping& grouping, AlgorithmSpec spec, std::uint64_t bytes) {
+        const auto key =
+            std::tuple(stage, grouping, fmt::format("{} {} {}", spec.operation, spec.name, spec.contributors));
+        auto found = choosers_.find(key);
+        if (found == choosers_.end()) {
+            // An operation's default leaves the choice to the transport.
+            spec.named = spec.name != algorithm_names(spec.operation).front();
+            found = choosers_
+                        .try_emplace(key, training_.cluster, first_group(training_, stage, grouping), spec,
+                                     training_.plan.selection, training_.plan.channels)
+                        .first;
+        }
+        return found->second.choose(bytes);
     }
 
     Lowered& training_;
-    std::map<std::pair<std::uint32_t, Grouping>, std::unique_ptr<ChannelOrders>> orders_;
+    std::map<std::tuple<std::uint32_t, Grouping, std::string>, Chooser> choosers_;
 };
 
 std::uint32_t averaged_iterations(const Lowered& training) {

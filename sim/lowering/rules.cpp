@@ -251,8 +251,6 @@ std::vector<Rule> table() {
               "write for example `threshold: 25 MiB`"),
         excludes({overlay, segment, peers}, sharding, "'{setting}' has no effect on sharded gradients",
                  "set `activations: {reduce_scatter, allgather}` of `parallelism` instead"),
-        excludes({selection}, sharding, "'selection' has no effect on sharded gradients",
-                 "remove `selection` or `sharding`"),
         excludes({overlay, segment, channels, peers, round_number, contributors, receivers}, served,
                  "'{setting}' has no effect with a parameter server", "remove it"),
         excludes({algorithm, selection, overlay, segment, peers}, top_k,

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
+#include "sim/collective/channels.hpp"
+#include "sim/collective/nvls.hpp"
 #include "sim/plan/placement.hpp"
 #include "sim/platform/wiring.hpp"
 
@@ -22,6 +26,15 @@ bool in_one_node(const std::vector<Place>& places) {
 
 bool switch_of_node_adds(const Cluster& cluster) {
     return cluster.node.links == NodeLinks::crossbar && cluster.node.devices > 1 && cluster.node.switch_reduces;
+}
+
+/// Returns the number of ranks on each node.
+std::vector<std::uint32_t> node_ranks(const std::vector<Place>& places) {
+    std::map<std::uint32_t, std::uint32_t> counts;
+    for (const Place& place : places) ++counts[place.node];
+    std::vector<std::uint32_t> all;
+    for (const auto& [node, count] : counts) all.push_back(count);
+    return all;
 }
 
 /// Shortest paths from one switch over switches alone, to the hosts that are used.
@@ -81,14 +94,37 @@ std::optional<ReductionObstacle> reduction_obstacle(const Cluster& cluster, cons
     if (cluster.native)
         return {{"a platform in SimGrid's format has no switches that add up", "choose another algorithm"}};
     if (in_one_node(places) && switch_of_node_adds(cluster)) return {};
-    if (!cluster.fabric.reduces)
+    if (!cluster.fabric.reduces) {
+        if (switch_of_node_adds(cluster)) {
+            const std::vector<std::uint32_t> counts = node_ranks(places);
+            if (counts.front() > 1 && std::ranges::all_of(counts, [&](auto one) { return one == counts.front(); }))
+                return {};
+            return {{"the switches inside nodes need as many ranks, two or more, on every node",
+                     "choose another number of ranks or algorithm"}};
+        }
         return {{"no switch between these ranks adds up data",
-                 "`platform.fabric.reduces: true`, or within one node with `pattern: switch` "
-                 "`platform.per_node.links.reduces: true`, says that switches add up"}};
+                 "`platform.fabric.reduces: true`, or with `pattern: switch` `platform.per_node.links.reduces: true`, "
+                 "says that switches add up"}};
+    }
     const Wiring wiring(cluster, first_free_node(places));
     if (best_root(wiring.fabric(), ports(wiring, places))) return {};
     return {{"no switch of the fabric reaches all ranks",
              "choose a fabric with switches, such as `topology: star`, or another algorithm"}};
+}
+
+std::shared_ptr<const CollectiveAlgorithm> in_network(const Cluster& cluster, const std::vector<Place>& places,
+                                                      double segment_bytes, bool by_ranks_alone) {
+    if (reduction_obstacle(cluster, places)) return nullptr;
+    if (cluster.fabric.reduces && !in_one_node(places)) {
+        if (by_ranks_alone) return nullptr;
+        return std::make_shared<InNetwork>(switch_tree(cluster, places), segment_bytes);
+    }
+    // The order of ranks may mix nodes.
+    std::vector<std::uint32_t> order(places.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t rank) { return places[rank].node; });
+    const auto algorithm = nvls(node_ranks(places));
+    return std::ranges::is_sorted(order) ? algorithm : in_channels(algorithm, {order});
 }
 
 SwitchTree switch_tree(const Cluster& cluster, const std::vector<Place>& places) {
@@ -97,7 +133,6 @@ SwitchTree switch_tree(const Cluster& cluster, const std::vector<Place>& places)
     tree.above_switch = {0};
     if (const auto obstacle = reduction_obstacle(cluster, places))
         throw AlgorithmError("algorithm", obstacle->message, obstacle->hint);
-    if (in_one_node(places) && switch_of_node_adds(cluster)) return tree;
     const Wiring wiring(cluster, first_free_node(places));
     const auto [root, reach] = *best_root(wiring.fabric(), ports(wiring, places));
     tree.vertices = {root};

@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/collective/selection.hpp"
 #include "sim/platform/interference.hpp"
 
 /// Costs that software adds to the wires when it moves a message from one rank's buffer to another's.
@@ -53,6 +55,9 @@ struct MessageTerms {
     double receive_overhead_s = 0;
     double latency_s = 0;                   ///< in addition to the links'
     std::vector<BandwidthPoint> bandwidth;  ///< ascending, times not falling; empty: the links'
+    /// Data divided by bytes on the wires: the rest are packets' headers and replies. An NVLink 4 of 450 GB/s carries
+    /// 370 GB/s of data, because stores by multiprocessors have 128 B per packet (NVIDIA/nccl-tests, issues 149, 212).
+    double payload = 1;
     /// Size up to which messages are eager; all larger ones use the rendezvous. Nothing: neither.
     std::optional<double> eager_bytes = {};
 
@@ -106,6 +111,8 @@ struct Transport {
     Reduction reduction;
     double driver_query_s = 0;  ///< of each send and receive, to find out whether the buffer is on a device
     double launch_s = 0;        ///< of each collective, on every rank, before its first step
+    /// How the library chooses algorithms and protocols, where a plan does not; null: it does not choose.
+    std::shared_ptr<const Selection> selection;
     /// Maximum number of messages with bytes that a rank has in flight within a step; 0: unlimited. Messages that it
     /// receives may arrive together. If a message waits for a step that its receiver reaches only after another message
     /// of the same sender, a window can deadlock both, as in reality.

@@ -141,7 +141,6 @@ void LaneReplay::close() {
 void LaneReplay::skip(std::uint32_t steps) {
     if (steps == 0) return;
     Walk& walk = now_->walk;
-    const Protocol& protocol = now_->exchange.protocol;
     const Partition& partition = now_->program.partition;
     // Receives that are posted are for the steps after the folded ones, if these receive from the same peers.
     std::vector<std::uint32_t> posted;  // numbers of their steps
@@ -154,16 +153,18 @@ void LaneReplay::skip(std::uint32_t steps) {
             const Message& message = step.sends[i];
             if (!turns(message)) {
                 const std::uint64_t bytes = bytes_of_repetitions(partition, message, walk.repetition(), times);
-                add_bytes(*ports_[walk.number()].out[i], bytes,
-                          on_wires_in_repetitions(protocol, partition, message, walk.repetition(), times));
+                Peer& peer = *ports_[walk.number()].out[i];
+                add_bytes(peer, bytes,
+                          on_wires_in_repetitions(factor(peer), partition, message, walk.repetition(), times));
                 continue;
             }
             const std::uint32_t end = walk.repetition() + (counts() ? times : 0);
             for (std::uint32_t repetition = walk.repetition(); repetition < end; ++repetition) {
                 const auto members = static_cast<std::uint32_t>(now_->group.size());
                 const std::uint64_t bytes = message_bytes(partition, message, repetition);
-                session_.carried({now_->channel, process_, now_->group[peer_of(message, repetition, members)]}, bytes,
-                                 protocol.on_wires(bytes));
+                const ProcessId other = now_->group[peer_of(message, repetition, members)];
+                const double factor = session_.wires.factor(now_->exchange.protocol, process_, other);
+                session_.carried({now_->channel, process_, other}, bytes, on_wires(bytes, factor));
             }
         }
         session_.folded(iteration_, std::uint64_t{times} * step.sends.size());
@@ -248,7 +249,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, RingFolding::Visit visit)
             if (peer.terms->send_overhead_s > 0) co_await spend(ActKind::send, peer.terms->send_overhead_s);
             send(peer, bytes);
             const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], walk.repetition()) : bytes;
-            add_bytes(peer, real, exchange.protocol.on_wires(real));
+            add_bytes(peer, real, on_wires(real, factor(peer)));
         }
         wait_start_s_ = simulator_.now_s();
         co_await simulator_.ends(lane_);
@@ -298,7 +299,12 @@ Coroutine<> LaneReplay::await_lane(const Step& step) {
 
 double LaneReplay::latency_s(const Peer& peer) const {
     const Protocol& protocol = now_->exchange.protocol;
-    return peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
+    if (!protocol.replaces_transport()) return peer.latency_s;
+    return peer.latency_s - peer.terms->latency_s + protocol.latency_s(peer.inside_node);
+}
+
+double LaneReplay::factor(const Peer& peer) const {
+    return now_->exchange.protocol.factor(peer.inside_node) * peer.payload;
 }
 
 Meeting LaneReplay::meeting(const Peer& peer, std::uint64_t bytes) const {
@@ -308,7 +314,7 @@ Meeting LaneReplay::meeting(const Peer& peer, std::uint64_t bytes) const {
 }
 
 void LaneReplay::send(const Peer& peer, std::uint64_t bytes) {
-    const std::uint64_t travelling = now_->exchange.protocol.on_wires(bytes);
+    const std::uint64_t travelling = on_wires(bytes, factor(peer));
     const Meeting how = meeting(peer, bytes);
     if (recorder() != nullptr)
         recorded_.push_back(
@@ -399,6 +405,7 @@ LaneReplay::Peer LaneReplay::connect(ProcessId other, bool outwards, bool lastin
     made.latency_s = session_.wires.latency_s(simulated.from, simulated.to);
     made.recorded = session_.connection(now_->channel, from, to);
     made.inside_node = session_.wires.inside_node(from, to);
+    made.payload = made.terms->payload;
     made.weightless = session_.wires.weightless(from, to);
     return made;
 }

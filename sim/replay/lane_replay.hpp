@@ -64,6 +64,7 @@ private:
         Recorder::Connection* recorded = nullptr;  ///< if messages are recorded
         Pair pair;
         bool inside_node = false;
+        double payload = 1;       ///< the transport's
         bool weightless = false;  ///< its bytes take no time
     };
 
@@ -121,6 +122,8 @@ private:
     /// Returns how the sides of a message of this size meet.
     Meeting meeting(const Peer& peer, std::uint64_t bytes) const;
     /// Returns the latency of a message, after its end, unless it varies.
+    /// Returns data divided by bytes on the wires, of messages to or from this peer.
+    double factor(const Peer& peer) const;
     double latency_s(const Peer& peer) const;
     void send(const Peer& peer, std::uint64_t bytes);
     void receive(const Peer& peer);

@@ -111,7 +111,8 @@ private:
                 link_byte_s = std::max(link_byte_s, 1 / wires_.bandwidth_Bps(link));
             }
             // On the wires a byte may count more, and is rounded.
-            const double factor = exchange_.protocol.bandwidth_factor;
+            const double factor = std::min(exchange_.protocol.inside_factor * wires_.transport().inside.payload,
+                                           exchange_.protocol.between_factor * wires_.transport().between.payload);
             layout.rings[run].byte_s = link_byte_s * (factor == 1 ? 1 : 1 / factor + 1) + own_byte_s;
         }
         return true;

@@ -42,8 +42,8 @@ std::vector<Taking> takings(const TaskGraph& graph) {
 /// Counts the bytes of rounded exchanges.
 class Count {
 public:
-    Count(const TaskGraph& graph, const Lanes& lanes, Timeline& timeline)
-        : graph_(graph), lanes_(lanes), timeline_(timeline) {}
+    Count(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, Timeline& timeline)
+        : graph_(graph), lanes_(lanes), wires_(wires), timeline_(timeline) {}
 
     void add(const Exchange& exchange, std::uint32_t times) {
         const std::uint32_t members = members_of(graph_, exchange);
@@ -74,19 +74,21 @@ private:
             for (const Message& message : step.sends) {
                 if (message.turn == 0) {
                     carry(message.peer, bytes_of_repetitions(partition, message, 0, step.repeat),
-                          on_wires_in_repetitions(exchange.protocol, partition, message, 0, step.repeat));
+                          on_wires_in_repetitions(wires_.factor(exchange.protocol, group[member], group[message.peer]),
+                                                  partition, message, 0, step.repeat));
                     continue;
                 }
                 for (std::uint32_t i = 0; i < step.repeat; ++i) {
                     const std::uint64_t bytes = message_bytes(partition, message, i);
-                    carry(peer_of(message, i, static_cast<std::uint32_t>(group.size())), bytes,
-                          exchange.protocol.on_wires(bytes));
+                    const std::uint32_t peer = peer_of(message, i, static_cast<std::uint32_t>(group.size()));
+                    carry(peer, bytes, on_wires(bytes, wires_.factor(exchange.protocol, group[member], group[peer])));
                 }
             }
     }
 
     const TaskGraph& graph_;
     const Lanes& lanes_;
+    const Wires& wires_;
     Timeline& timeline_;
     std::unordered_map<Pair, std::uint64_t, Pair::Hash> on_wires_;
 };
@@ -231,7 +233,8 @@ private:
             rate_Bps = std::min(rate_Bps, wires_.bandwidth_Bps(link));
         const auto seconds = [&](std::uint64_t bytes) {
             const double limit_Bps = wires_.terms(from, to).limit_Bps(static_cast<double>(bytes));
-            return static_cast<double>(exchange.protocol.on_wires(bytes)) / std::min(rate_Bps, limit_Bps);
+            return static_cast<double>(on_wires(bytes, wires_.factor(exchange.protocol, from, to))) /
+                   std::min(rate_Bps, limit_Bps);
         };
         const std::uint64_t bytes = message_bytes(of.partition, message, 0);
         return seconds(bytes) - seconds(bytes - std::min(bytes, blocks_of(message)));
@@ -255,7 +258,7 @@ bool any_rounded(const TaskGraph& graph) {
 void count_rounded(const TaskGraph& graph, const Lanes& lanes, std::uint32_t iterations, Timeline& timeline,
                    Wires& wires) {
     const std::vector<Taking> all = takings(graph);
-    Count count(graph, lanes, timeline);
+    Count count(graph, lanes, wires, timeline);
     for (ExchangeId id = 0; id < graph.exchanges(); ++id)
         if (graph.exchange(id).added_bytes > 0) count.add(graph.exchange(id), all[id].times);
     count.finish(iterations, wires);

@@ -64,7 +64,8 @@ Coroutine<> StreamReplay::run_exchange(TaskId id, std::uint32_t iteration) {
     }
     if (!anything) co_return;
     LaneReplay& first = *lanes_.front();
-    co_await first.spend(ActKind::launch, session_.wires.transport().launch_s + exchange.protocol.launch_s);
+    co_await first.spend(ActKind::launch, exchange.protocol.replaces_transport() ? exchange.protocol.launch_s
+                                                                                 : session_.wires.transport().launch_s);
     if (contributes) co_await first.copy(Staging::Unit::collective, true, exchange.bytes);
     for (std::uint32_t number = 1; number < lanes; ++number) lanes_[number]->start();
     co_await first.run();

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/collective/protocol.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/timeline.hpp"
@@ -53,6 +54,10 @@ public:
     bool inside_node(std::uint32_t from, std::uint32_t to) const { return in_same_node(places_[from], places_[to]); }
     const MessageTerms& terms(std::uint32_t from, std::uint32_t to) const {
         return inside_node(from, to) ? transport_.inside : transport_.between;
+    }
+    /// Returns data divided by bytes on the wires, of messages in this protocol.
+    double factor(const Protocol& protocol, std::uint32_t from, std::uint32_t to) const {
+        return protocol.factor(inside_node(from, to)) * terms(from, to).payload;
     }
     bool on_device(std::uint32_t process) const { return places_[process].on_device(); }
     /// Returns true if the process copies each message out of its device, or into it.

@@ -119,7 +119,7 @@ inline AlgorithmSpec allreduce(Chance& chance, std::uint32_t members) {
 /// Returns rings whose small messages carry flags, like NCCL's.
 inline Selection rings_by_size() {
     const AlgorithmSpec ring;
-    const Protocol flags{"LL", 2e-6, 1e-6, 2e-6, 0.5}, plain{"Simple", 5e-6, 3e-6, 7e-6, 1};
+    const ProtocolTerms flags{"LL", 2e-6, 1e-6, 2e-6, 0.5}, plain{"Simple", 5e-6, 3e-6, 7e-6, 1};
     SelectionCondition small;
     small.below_bytes = 64e3;
     return {"rings", {{small, {{ring, flags}}}, {{}, {{ring, plain}}}}};

@@ -116,7 +116,7 @@ TEST_CASE("transport: the closed form of any algorithm of any operation equals t
 }
 
 TEST_CASE("transport: a protocol's terms are part of the closed form", "[memory]") {
-    const Protocol protocol{"LL", 6e-6, 1e-6, 3e-6, 0.5};
+    const Protocol protocol{"LL", 6e-6, 1e-6, 3e-6, 0.5, 0.5};
     Cluster cluster = star();
     const MessageCost wires{2e-6, 1 / 3e9, 1 / 200e9};
     const AlgorithmSpec ring{}, tree{.name = "pipelined-tree"};

@@ -289,23 +289,23 @@ TEST_CASE("transport: a node's limit on total traffic is shared by its devices, 
     CHECK(play(cluster, {{0, 0}, {0, 1}}, one_message(bytes)).ends[1] == about(bytes / 8e9));
 }
 
-TEST_CASE("transport: a protocol's launch and latencies are added, and wires carry more than the data", "[memory]") {
+TEST_CASE("transport: a protocol's launch and latencies replace the transport's, and wires carry more than the data", "[memory]") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.link = {8e9, 1e-6};
     cluster.transport.launch_s = 1e-6;
     cluster.transport.between.latency_s = 2e-6;
-    const Protocol protocol{"LL", 5e-6, 3e-6, 4e-6, 0.5};
+    const Protocol protocol{"LL", 5e-6, 3e-6, 4e-6, 0.5, 0.5};
     const std::uint32_t bytes = 1000;
     const Played between = play(cluster, {{0, 0}, {1, 0}}, one_message(bytes), 1 << 20, protocol);
-    for (const double end : between.ends) CHECK(end == about(6e-6 + 2 * bytes / bandwidth + alpha + 2e-6 + 4e-6));
+    for (const double end : between.ends) CHECK(end == about(5e-6 + 2 * bytes / bandwidth + alpha + 4e-6));
     CHECK(between.timeline.bytes_sent == bytes);
     CHECK(between.timeline.sent_by[0] == bytes);
     CHECK(between.timeline.received_by[1] == bytes);
     for (const LinkUse& link : between.timeline.links) CHECK(link.bytes == 2 * bytes);
     CHECK(between.timeline.links.size() == 2);
     const Played inside = play(cluster, {{0, 0}, {0, 1}}, one_message(bytes), 1 << 20, protocol);
-    CHECK(inside.ends[1] == about(6e-6 + 2 * bytes / 8e9 + 2 * 1e-6 + 3e-6));
+    CHECK(inside.ends[1] == about(5e-6 + 2 * bytes / 8e9 + 2 * 1e-6 + 3e-6));
 }
 
 TEST_CASE("transport: SimGrid's own network models get the transport's terms in addition to theirs", "[memory]") {

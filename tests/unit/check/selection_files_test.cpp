@@ -64,7 +64,7 @@ TEST_CASE("selection files: rows are read with conditions, candidates and protoc
     CHECK(selection.rows[0].candidates.at(0).algorithm.overlay->shape == Shape::ring);
     CHECK(selection.rows[1].condition.always());
     REQUIRE(selection.rows[1].candidates.size() == 2);
-    const Protocol& ll = selection.rows[1].candidates[0].protocol;
+    const ProtocolTerms& ll = selection.rows[1].candidates[0].protocol;
     CHECK(ll.name == "LL");
     CHECK(ll.launch_s == Approx(6.6e-6));
     CHECK(ll.inside_latency_s == Approx(0.6e-6));
