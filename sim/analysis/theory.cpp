@@ -97,7 +97,8 @@ std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vecto
     if (served && !wires_only(cluster.transport)) return std::nullopt;
     const double rate_Bps = served ? cluster.host.reduction_Bps : reduction_Bps(cluster);
     if (is_flat(cluster)) return flat_message_cost(cluster, rate_Bps);
-    return algorithm == "ring" ? ring_message_cost(cluster, places) : std::nullopt;
+    const bool even = algorithm == "ring" || algorithm == in_network_allreduce;  // the same on every rank's links
+    return even ? ring_message_cost(cluster, places) : std::nullopt;
 }
 
 std::optional<double> ExchangeCosts::of(const CollectiveAlgorithm& algorithm, const AlgorithmSpec& spec,

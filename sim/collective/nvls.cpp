@@ -48,9 +48,8 @@ public:
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         if (ranks == 1) return 0;
         if (tree_) return std::nullopt;
-        const Partition load{bytes + (bytes + heads_ - 1) / heads_, heads_ - 1};
-        if (!load.even()) return std::nullopt;
-        return message.alpha_s + static_cast<double>(load.bytes) * message.beta_s_per_B;
+        const std::uint64_t load = bytes + (bytes + heads_ - 1) / heads_;
+        return message.alpha_s + static_cast<double>(load) * message.beta_s_per_B;
     }
 
     std::string formula(bool) const override { return tree_ ? "" : "α + S(1 + 1/N)β"; }

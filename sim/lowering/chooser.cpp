@@ -84,6 +84,8 @@ Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, Algor
     if (named_.operation != "allreduce" || places.size() == 1) return;
     if (named_.name == in_network_allreduce || selection_)
         in_network_ = in_network(cluster, places, named_.segment_bytes, named_.name != in_network_allreduce);
+    // A library's protocols are those of ranks, not of switches.
+    if (limited_ && std::dynamic_pointer_cast<const InNetwork>(in_network_)) selection_ = nullptr;
 }
 
 bool Chooser::possible(const AlgorithmSpec& spec) const {

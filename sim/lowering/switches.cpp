@@ -115,15 +115,16 @@ std::optional<ReductionObstacle> reduction_obstacle(const Cluster& cluster, cons
 std::shared_ptr<const CollectiveAlgorithm> in_network(const Cluster& cluster, const std::vector<Place>& places,
                                                       double segment_bytes, bool by_ranks_alone) {
     if (reduction_obstacle(cluster, places)) return nullptr;
-    if (cluster.fabric.reduces && !in_one_node(places)) {
-        if (by_ranks_alone) return nullptr;
-        return std::make_shared<InNetwork>(switch_tree(cluster, places), segment_bytes);
-    }
+    const bool fabric = cluster.fabric.reduces && !in_one_node(places);
+    if (fabric && !by_ranks_alone) return std::make_shared<InNetwork>(switch_tree(cluster, places), segment_bytes);
+    const std::vector<std::uint32_t> counts = node_ranks(places);
+    const bool even = std::ranges::all_of(counts, [&](std::uint32_t count) { return count == counts.front(); });
+    if (!switch_of_node_adds(cluster) || !even || counts.front() == 1) return nullptr;
     // The order of ranks may mix nodes.
     std::vector<std::uint32_t> order(places.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [&](std::uint32_t rank) { return places[rank].node; });
-    const auto algorithm = nvls(node_ranks(places));
+    const auto algorithm = nvls(counts);
     return std::ranges::is_sorted(order) ? algorithm : in_channels(algorithm, {order});
 }
 
@@ -133,6 +134,12 @@ SwitchTree switch_tree(const Cluster& cluster, const std::vector<Place>& places)
     tree.above_switch = {0};
     if (const auto obstacle = reduction_obstacle(cluster, places))
         throw AlgorithmError("algorithm", obstacle->message, obstacle->hint);
+    tree.node_adds = switch_of_node_adds(cluster);
+    std::map<std::uint32_t, std::vector<std::uint32_t>> on_node;
+    for (std::uint32_t rank = 0; rank < places.size(); ++rank) on_node[places[rank].node].push_back(rank);
+    const std::size_t each = on_node.begin()->second.size();
+    if (each > 1 && std::ranges::all_of(on_node, [&](const auto& one) { return one.second.size() == each; }))
+        for (auto& [node, ranks] : on_node) tree.nodes.push_back(std::move(ranks));
     const Wiring wiring(cluster, first_free_node(places));
     const auto [root, reach] = *best_root(wiring.fabric(), ports(wiring, places));
     tree.vertices = {root};
@@ -155,7 +162,7 @@ SwitchTree switch_tree(const Cluster& cluster, const std::vector<Place>& places)
 }
 
 Place place_of_switch(const SwitchTree& tree, std::uint32_t number, std::uint32_t node) {
-    return tree.vertices.empty() ? Place{node, Place::node_switch} : Place::fabric_switch(node, tree.vertices[number]);
+    return Place::fabric_switch(node, tree.vertices[number]);
 }
 
 }  // namespace syncline

@@ -14,8 +14,9 @@ namespace {
 /// for two experts, of 4096 elements of 2 B.
 constexpr double sent_bytes = 32 * 4 * (8192 / 8 * 2 * 4096 * 2 * 7.0 / 8);
 
-/// Seconds of these on rails, where a device has its own port of 400 Gb/s.
-constexpr double rails_s = sent_bytes / 50e9;
+/// Seconds of these on rails, where a device has its own port of 400 Gb/s, 92 % of which are data. NCCL takes 8.4 us to
+/// launch each of the 128, and 14 us for its messages.
+constexpr double rails_s = sent_bytes / 50e9 / 0.92 + 32 * 4 * 22.4e-6;
 
 /// Returns the seconds of dispatch and combine on the critical path of 64 ranks, the ranks of one expert group.
 double all_to_all_s(const std::string& variant, const std::vector<std::string>& changes = {}) {
@@ -63,13 +64,13 @@ TEST_CASE("mixtral-8x7b: explain names the share of the all-to-alls, which rails
     CHECK(rails >= rails_s);
     CHECK(rails <= rails_s * 1.03);
     // In the fat tree four of seven peers are below the other leaf: of eight blocks, four go up at half the speed.
-    CHECK(all_to_all_s("fat-tree") >= rails_s * 8 / 7);
+    CHECK(all_to_all_s("fat-tree") >= sent_bytes / 50e9 / 0.92 * 8 / 7);
 }
 
 TEST_CASE("mixtral-8x7b: with whole experts on the eight ranks of a node, all-to-alls stay in it") {
     const std::vector<std::string> whole{"training.parallelism.experts.ranks=8", "training.parallelism.experts.model=1",
                                          "training.overlap=none"};
-    constexpr double in_node_s = sent_bytes / 450e9;
+    constexpr double in_node_s = sent_bytes / 450e9 / 0.824 + 32 * 4 * 11.8e-6;
     const double rails = all_to_all_s("rails", whole);
     CHECK(rails >= in_node_s);
     CHECK(rails <= in_node_s * 1.1);

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "sim/lowering/switches.hpp"
 #include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
@@ -91,17 +93,63 @@ TEST_CASE("in-network: a node's switch adds up for the node's devices", "[memory
     cluster.node.links = NodeLinks::crossbar;
     cluster.node.link = {4e9, 1 * us};
     cluster.node.switch_reduces = true;
-    for (const std::uint32_t ranks : {2u, 5u, 8u}) {
-        const CollectiveResult result = reduce(cluster, ranks, 10 * chunk);
-        CHECK(result.completion_time_s == Approx(pipeline_s(1, 1 * us, 10, 4e9)).epsilon(1e-9));
-        CHECK(result.messages == 2 * 10 * ranks);
+    for (const std::uint32_t ranks : {2u, 3u, 5u, 8u}) {
+        CAPTURE(ranks);
+        // A link carries the buffer and one part more: 2(N-1)/(N+1) of its bandwidth is the bus bandwidth.
+        const std::uint64_t bytes = 120 * chunk;
+        const CollectiveResult result = reduce(cluster, ranks, bytes);
+        const double load = static_cast<double>(bytes) * (1 + 1.0 / ranks);
+        CHECK(result.completion_time_s == Approx(2 * us + load / 4e9).epsilon(1e-9));
+        CHECK(result.messages == ranks * (ranks - 1));
+        REQUIRE(result.closed_form_s);
         CHECK(*result.closed_form_s == Approx(result.completion_time_s).epsilon(1e-9));
     }
-    // Eight ranks of a node that share its port send eight buffers through it.
-    cluster.fabric.reduces = true;
-    const CollectiveResult both = reduce(cluster, 16, 10 * chunk);
-    CHECK(both.completion_time_s > 8 * 10 * static_cast<double>(chunk) / 1e9);
-    CHECK_FALSE(both.closed_form_s);
+}
+
+TEST_CASE("in-network: ranks of a node divide the buffer among them on the way to the fabric's switches", "[memory]") {
+    // Two nodes of four. By one port of 1 GB/s four parts of 25 MB take 100 ms, and 128 KiB of each once more on the
+    // way down; by four ports a part takes 25 ms.
+    for (const bool node_adds : {false, true}) {
+        CAPTURE(node_adds);
+        Cluster cluster = star_cluster(2, 1e9, 0);
+        cluster.fabric.reduces = true;
+        cluster.node.devices = 4;
+        cluster.node.links = NodeLinks::crossbar;
+        cluster.node.link = {100e9, 0};
+        cluster.node.switch_reduces = node_adds;
+        const CollectiveResult one = reduce(cluster, 8, 100'000'000);
+        CHECK(one.completion_time_s == Approx(0.1).epsilon(0.01));
+        CHECK(one.completion_time_s >= 0.1);
+        CHECK_FALSE(one.closed_form_s);
+        cluster.node.nics = 4;
+        CHECK(reduce(cluster, 8, 100'000'000).completion_time_s == Approx(0.025).epsilon(0.01));
+        // Slow links inside set the time: 125 MB with a switch that adds up, 150 MB without.
+        cluster.node.link = {1e9, 0};
+        CHECK(reduce(cluster, 8, 100'000'000).completion_time_s == Approx(node_adds ? 0.125 : 0.15).epsilon(0.01));
+        // Ports carry the buffer once in each direction: 2 · 4 · 25 MB, and the links inside what they have to.
+        CHECK(one.bytes_sent == 400'000'000 + 8 * (node_adds ? 125'000'000 : 150'000'000));
+        // Unequal numbers of ranks send whole buffers.
+        CHECK(reduce(cluster, 7, 1'000'000).completion_time_s >= 0.001);
+    }
+}
+
+TEST_CASE("in-network: between nodes whose switches alone add up parts go through a tree of nodes", "[memory]") {
+    Cluster cluster = star_cluster(8, 1e9, 0);
+    cluster.node.devices = 4;
+    cluster.node.nics = 4;
+    cluster.node.links = NodeLinks::crossbar;
+    cluster.node.link = {100e9, 0};
+    cluster.node.switch_reduces = true;
+    const std::uint64_t bytes = 400'000'000;
+    // Two nodes: a part of 100 MB crosses each port once in each direction. More: twice, as inner nodes of one tree and
+    // leaves of the other. Segments on their way add a little.
+    CHECK(reduce(cluster, 8, bytes).completion_time_s == Approx(0.1).epsilon(0.03));
+    CHECK(reduce(cluster, 16, bytes).completion_time_s == Approx(0.2).epsilon(0.1));
+    CHECK(reduce(cluster, 32, bytes).completion_time_s == Approx(0.2).epsilon(0.1));
+    // Inside, S(1 + 1/4).
+    cluster.node.link = {1e9, 0};
+    CHECK(reduce(cluster, 8, bytes).completion_time_s == Approx(0.5).epsilon(0.01));
+    CHECK(reduce(cluster, 8, 0).completion_time_s == 0);
 }
 
 TEST_CASE("in-network: folding is off and empty buffers take two latencies", "[memory]") {
@@ -134,10 +182,22 @@ TEST_CASE("in-network: every cable of the tree carries the buffer once in each d
         }
         const SwitchTree tree = switch_tree(cluster, places);
         const CollectiveResult result = reduce(cluster, 12, 10 * chunk);
-        CHECK(result.bytes_sent == 2 * 10 * chunk * (12 + tree.switches() - 1));
-        CHECK(result.most_bytes_sent_by_rank == 10 * chunk);
+        // Of k ranks of a node each sends a k-th, and the switches above those of its number pass it on; inside, each
+        // sends 2(k-1)/k of the buffer.
+        const std::uint64_t each = tree.node_ranks(), part = 10 * chunk / each;
+        std::uint64_t sent = 12 * 2 * (each - 1) * part;
+        for (std::uint32_t number = 0; number < each; ++number) {
+            std::set<std::uint32_t> passing{0};
+            for (std::uint32_t rank = 0; rank < 12; ++rank)
+                if (each == 1 || places[rank].device == number)
+                    for (std::uint32_t at = tree.above_rank[rank]; at != 0; at = tree.above_switch[at])
+                        passing.insert(at);
+            sent += 2 * part * (12 / each + passing.size() - 1);
+        }
+        CHECK(result.bytes_sent == sent);
+        CHECK(result.most_bytes_sent_by_rank == part + 2 * (each - 1) * part);
         if (result.closed_form_s) CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-9));
-        CHECK(result.completion_time_s > 11 * static_cast<double>(chunk) / bandwidth);
+        CHECK(result.completion_time_s > static_cast<double>(part + chunk / 2) / bandwidth);
         ++with;
     }
     CHECK(with >= 4);

@@ -20,6 +20,8 @@ Cluster selene(std::int64_t nodes) {
     config::Library library;
     config::Node node = library.load_argument(SYNCLINE_SOURCE_DIR "/platforms/selene.yaml");
     library.expand(*node.find("device"));
+    // The wires alone, without the transport.
+    std::erase_if(node.entries, [](const config::Entry& entry) { return entry.key == "transport"; });
     Cluster cluster;
     std::vector<Diagnostic> errors;
     config::read(

@@ -407,8 +407,14 @@ TEST_CASE("an in-network reduction needs switches that add up", "[memory]") {
     CHECK(complaint(node).empty());
     CHECK(complaint([&](Training& training) {
               node(training);
-              training.plan.ranks = 16;  // two nodes
-          }) == none);
+              training.plan.ranks = 16;  // eight on each of two nodes
+          }).empty());
+    CHECK(complaint([&](Training& training) {
+              node(training);
+              training.plan.ranks = 12;  // eight and four
+          }) ==
+          "algorithm: 'in-network' is not possible: the switches inside nodes need as many ranks, two or more, "
+          "on every node");
     // A fabric of hosts alone has no switches.
     CHECK(complaint([](Training& training) {
               training.cluster.fabric.topology.shape = Shape::ring;
