@@ -25,11 +25,11 @@ namespace syncline {
 
 /// The switches that take part; number 0 is the topmost one.
 struct SwitchTree {
-    std::vector<std::uint32_t> above_rank;          ///< by rank: the switch to which it sends
-    std::vector<std::uint32_t> above_switch;        ///< by switch: the next one towards number 0; itself for number 0
-    std::vector<std::uint32_t> vertices;            ///< by switch: its vertex in the fabric
-    std::vector<std::vector<std::uint32_t>> nodes;  ///< by node: its ranks, as many on each; empty: one on each
-    bool node_adds = false;                         ///< the switch inside a node adds up
+    std::vector<std::uint32_t> above_rank;    ///< by rank: the switch to which it sends
+    std::vector<std::uint32_t> above_switch;  ///< by switch: the next one towards number 0; itself for number 0
+    std::vector<std::uint32_t> vertices;      ///< by switch: its vertex in the fabric
+    std::vector<std::vector<std::uint32_t>> nodes = {};  ///< by node: its ranks, as many on each; empty: one on each
+    bool node_adds = false;                              ///< the switch inside a node adds up
 
     std::uint32_t ranks() const { return static_cast<std::uint32_t>(above_rank.size()); }
     std::uint32_t node_ranks() const { return nodes.empty() ? 1 : static_cast<std::uint32_t>(nodes.front().size()); }

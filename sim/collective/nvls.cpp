@@ -1,10 +1,14 @@
 #include "sim/collective/nvls.hpp"
 
+#include <algorithm>
+
 #include "sim/collective/factories.hpp"
 
 namespace syncline {
 
 namespace {
+
+constexpr std::uint32_t most_heads = 32;
 
 class Nvls : public CollectiveAlgorithm {
 public:
@@ -16,8 +20,7 @@ public:
     std::uint32_t slices() const override { return tree_ ? tree_->slices() : 1; }
 
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
-        // The load of a link: the whole buffer and one part.
-        Program program{{bytes + (bytes + heads_ - 1) / heads_, heads_ > 1 ? heads_ - 1 : 1}, {}};
+        Program program{{load(bytes), heads_ > 1 ? heads_ - 1 : 1}, {}};
         if (ranks == 1 || heads_ == 1) return program;
         Step step;
         const std::uint32_t first = rank / heads_ * heads_, own = rank % heads_;
@@ -48,13 +51,18 @@ public:
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         if (ranks == 1) return 0;
         if (tree_) return std::nullopt;
-        const std::uint64_t load = bytes + (bytes + heads_ - 1) / heads_;
-        return message.alpha_s + static_cast<double>(load) * message.beta_s_per_B;
+        return message.alpha_s + static_cast<double>(load(bytes)) * message.beta_s_per_B;
     }
 
     std::string formula(bool) const override { return tree_ ? "" : "α + S(1 + 1/N)β"; }
 
 private:
+    /// Returns the bytes of a link in each direction: the whole buffer and one part.
+    std::uint64_t load(std::uint64_t bytes) const {
+        const std::uint32_t parts = std::min(heads_, most_heads);
+        return bytes + (bytes + parts - 1) / parts;
+    }
+
     const std::uint32_t heads_, nodes_;
     std::shared_ptr<const CollectiveAlgorithm> tree_;  ///< among the nodes; null: one node
 };
@@ -63,6 +71,10 @@ private:
 
 std::shared_ptr<const CollectiveAlgorithm> nvls(const std::vector<std::uint32_t>& node_ranks) {
     return std::make_shared<Nvls>(node_ranks.front(), static_cast<std::uint32_t>(node_ranks.size()));
+}
+
+double nvls_load(double bytes, std::uint32_t ranks) {
+    return bytes * (1 + 1.0 / std::min(ranks, most_heads));
 }
 
 double nvls_chunk_bytes(std::uint64_t bytes, std::uint32_t heads, std::uint32_t channels) {

@@ -15,7 +15,7 @@
 /// a bus bandwidth of 2(N-1)/(N+1)/β. The program has the same load on every rank's links, in messages of equal size
 /// between all pairs of ranks; the exchange ends when all have arrived. Sources: NVIDIA NCCL 2.28, src/graph/search.cc
 /// (ncclTopoSearchTryNvls: a head's link has heads + 1 shares), src/sym_kernels.cc (S + S/N); NVIDIA/nccl-tests, issue
-/// 212. Left out: heads are at most 32.
+/// 212. Beyond 32 ranks the part is a 32nd, as NCCL has at most 32 heads.
 ///
 /// M nodes of h ranks (NVLSTree): the same inside each node, while the part of head j, S/h bytes, is added up over the
 /// nodes' ranks of number j by a double binary tree. Chunks of the buffer are in both at once, so the slower of the two
@@ -29,6 +29,9 @@ namespace syncline {
 
 /// Returns the algorithm for these numbers of consecutive ranks on each node, which are equal.
 std::shared_ptr<const CollectiveAlgorithm> nvls(const std::vector<std::uint32_t>& node_ranks);
+
+/// Returns the bytes of a rank's link in each direction, for a buffer of `bytes` among `ranks` of a node.
+double nvls_load(double bytes, std::uint32_t ranks);
 
 /// Returns NCCL's size of a chunk for a buffer among `heads` ranks of a node: 128 KiB; 64, 32 or 16 KiB for buffers of
 /// fewer than 64, 8 or 2 rounds of such chunks. Source: src/enqueue.cc, calcCollChunking.

@@ -13,7 +13,7 @@
 ///   ring                  launch + (n - i)·inside + i·between + S·n/N/B, with n = 2(N-1) steps of an all-reduce and
 ///                         N-1 of a reduce-scatter or an allgather, i = 2(M-1) or M-1 of them between nodes
 ///   nccl-tree             launch + 2((⌊h⌋-1)·inside + ⌊lg M⌋·between) + S/(B/2)
-///   in-network            in a node: launch + inside + S(1 + 1/N)/B_in; among nodes see nvls_tree.hpp
+///   in-network            in a node: launch + inside + S(1 + 1/N)/B_in; among nodes see nvls.hpp
 ///   direct (all-to-all)   launch + latency + max(S(h-1)/N/B_in, S(N-h)/N·h/B_out)
 ///
 /// B_in and B_out (bytes per second) are the narrowest link's inside a node and between nodes, times the number of

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,25 @@ inline Selection rings_by_size() {
     SelectionCondition small;
     small.below_bytes = 64e3;
     return {"rings", {{small, {{ring, flags}}}, {{}, {{ring, plain}}}}};
+}
+
+/// Returns what a library like NCCL chooses by itself, switches inside nodes included where they add up.
+inline Selection library() {
+    const ProtocolTerms flags{"LL", 2e-6, 1e-6, 2e-6, 0.5}, plain{.name = "Simple", .launch_s = 5e-6, .copy_Bps = 1e9};
+    ProtocolTerms rounds = plain;
+    rounds.name = "NVLS";
+    rounds.inside_Bps = 8e8;
+    rounds.chunk_latency_s = 1e-6;
+    const auto ring = [&](const char* operation) {
+        const AlgorithmSpec spec{.operation = operation};
+        return SelectionRow{{}, {{spec, flags}, {spec, plain}}};
+    };
+    SelectionRow inside = ring("allreduce"), among = ring("allreduce");
+    inside.condition.nodes_below = 2;
+    inside.candidates.push_back({{.name = in_network_allreduce}, rounds});
+    among.candidates.push_back({{.name = in_network_allreduce}, rounds});
+    among.candidates.push_back({{.name = "nccl-tree"}, flags});
+    return {"library", {inside, among, ring("reduce-scatter"), ring("allgather")}};
 }
 
 inline AlgorithmSpec gossip(Chance& chance, std::uint32_t ranks) {
@@ -328,6 +348,13 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     // By the seed alone, so that nothing else of the plan depends on them.
     split.pipeline.transfers = static_cast<Transfers>(seed % 3);
     split.pipeline.scatter_gather = seed % 4 != 0;
+    if (seed % 5 == 2 && !large) {
+        cluster.transport.name = "random";
+        cluster.transport.between.payload = 0.9;
+        cluster.transport.inside.payload = 0.8;
+        cluster.transport.selection = std::make_shared<const Selection>(library());
+        cluster.node.switch_reduces = cluster.node.links == NodeLinks::crossbar && cluster.node.devices > 1;
+    }
     if (!data_only && seed % 3 == 1) add_exchange_options(Chance(seed * 7919 + attempt), plan);
     return made;
 }

@@ -122,6 +122,66 @@ TEST_CASE("selection: of several candidates the one with the shortest predicted 
     }
 }
 
+TEST_CASE("selection: rows may depend on the number of nodes, and candidates on what is possible", "[memory]") {
+    SelectionCondition one_node, many;
+    one_node.nodes_below = 2;
+    many.nodes_from = 4;
+    const Selection selection{"mine", {row(one_node, "a"), row(many, "b"), row({}, "c")}};
+    const auto of = [&](std::uint32_t nodes, const Possible& possible) {
+        return choose(selection, "allreduce", 8, {.ranks = 8, .nodes = nodes}, possible)->algorithm.name;
+    };
+    CHECK(of(1, any) == "a");
+    CHECK(of(2, any) == "c");
+    CHECK(of(4, any) == "b");
+    CHECK(of(1, [](const AlgorithmSpec& spec) { return spec.name != "a"; }) == "c");
+    CHECK(choose(selection, "allreduce", 8, {.ranks = 8}, any)->why == "row 1 of mine: one node");
+    CHECK_FALSE(choose(selection, "allreduce", 8, {.ranks = 8}, [](const AlgorithmSpec&) { return false; }));
+}
+
+TEST_CASE("selection: a protocol's limits are shares of the links' time, and its copy is part of the launch",
+          "[memory]") {
+    const Terrain terrain{8, 1, 400e9, 1};
+    ProtocolTerms terms{.name = "Simple", .launch_s = 10e-6, .copy_Bps = 1e12};
+    const auto of = [&](std::uint64_t bytes, const char* algorithm = "ring") {
+        return terms.of("allreduce", algorithm, bytes, terrain);
+    };
+    // An eighth of 8 MB at 1 TB/s.
+    CHECK(of(8'000'000).launch_s == Approx(11e-6).epsilon(1e-12));
+    CHECK(of(8'000'000).inside_factor == 1);
+    terms.inside_Bps = 100e9;
+    CHECK(of(0).inside_factor == Approx(0.25));
+    CHECK(of(0).between_factor == 1);
+    terms.bandwidth_factor = 0.2;  // flags take more than the limit
+    CHECK(of(0).inside_factor == Approx(0.2));
+    // Of one rank, or where links are unknown, there is nothing to share.
+    CHECK(terms.of("allreduce", "ring", 8, {}).inside_factor == Approx(0.2));
+
+    // NVLS on eight: 9/8 of 16 MiB at 100 GB/s, and one round of 16 channels · 8 heads · 16 KiB for each 2 MiB.
+    terms = {.name = "NVLS", .inside_Bps = 100e9, .chunk_latency_s = 3e-6, .channels = 16};
+    const double bytes = 16 << 20, load_s = bytes * 9 / 8 / 100e9;
+    const Protocol nvls = of(16 << 20, "in-network");
+    CHECK(bytes * 9 / 8 / 400e9 / nvls.inside_factor == Approx(load_s + 8 * 3e-6).epsilon(1e-12));
+    CHECK(predicted_time_s("allreduce", "in-network", nvls, 16 << 20, terrain) ==
+          Approx(load_s + 24e-6).epsilon(1e-12));
+    // A ring has no such rounds.
+    CHECK(of(16 << 20).inside_factor == Approx(0.25));
+}
+
+TEST_CASE("selection: in-network and all-to-all have predictions", "[memory]") {
+    const Protocol tree{"NVLSTree", 1e-6, 25e-6, 20e-6, 1, 1};
+    // Eight nodes of 8: 1 + 25 + 2·3·20 us; twice 8 MB over 8 ports of 50 GB/s, or 9/8 of it at 400 GB/s inside.
+    const Terrain eight{64, 8, 400e9, 400e9};
+    CHECK(predicted_time_s("allreduce", "in-network", tree, 8'000'000, eight) == Approx(146e-6 + 40e-6).epsilon(1e-12));
+    // Two nodes: ports carry it once, so the links inside decide.
+    const Terrain two{16, 2, 400e9, 400e9};
+    CHECK(predicted_time_s("allreduce", "in-network", tree, 8'000'000, two) == Approx(66e-6 + 22.5e-6).epsilon(1e-12));
+    // An all-to-all sends 7 of 64 parts inside a node and 56 by the port of each rank, 50 GB/s.
+    CHECK(predicted_time_s("all-to-all", "direct", tree, 64'000'000, eight) ==
+          Approx(1e-6 + 20e-6 + 56e6 / 50e9).epsilon(1e-12));
+    CHECK(predicted_time_s("all-to-all", "direct", tree, 8'000'000, {8, 1, 400e9, 1}) ==
+          Approx(1e-6 + 25e-6 + 7e6 / 400e9).epsilon(1e-12));
+}
+
 TEST_CASE("selection: a group's terrain is its ranks, its nodes and the narrowest links of each kind", "[memory]") {
     Cluster cluster = star_cluster(4, 12e9, 1e-6);
     cluster.node.devices = 2;
