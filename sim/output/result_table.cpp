@@ -98,8 +98,9 @@ std::vector<ResultColumn> spreads(const Report& report) {
 
 /// Returns the columns of traffic, memory, and what only some results have.
 std::vector<ResultColumn> others(const Report& report) {
-    bool divided = false, priced = false, whole = false;
+    bool divided = false, priced = false, whole = false, tokens = false;
     for (const Result& r : report.results) {
+        tokens = tokens || r.utilisation.tokens_per_s;
         divided = divided || !r.parallelism.whole_model() || r.parallelism.pipeline.micro_batches > 1;
         priced = priced || r.cost.cost;
         whole = whole || r.run;
@@ -119,6 +120,8 @@ std::vector<ResultColumn> others(const Report& report) {
         {{"split", "", of_split, Align::left, true}, [](const Result& r) { return split(r.parallelism, r.ranks); }},
         {{"bubble", "pipeline_bubble", of_split},
          [](const Result& r) { return r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"; }},
+        {{tokens ? "MFU, full attention" : "MFU", "model_flops_utilisation", if_chosen}},
+        {{tokens ? "HFU, executed" : "HFU", "hardware_flops_utilisation", if_chosen}},
         {{"nodes", "nodes", of_cost, Align::right, true},
          [](const Result& r) { return fmt::format("{}", r.cost.nodes); }},
         {{"device time", "device_time_s", of_cost}},
