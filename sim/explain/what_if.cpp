@@ -20,6 +20,7 @@ struct Setting {
     Cluster cluster;
     Model model;
     Plan plan;
+    std::string kept = {};  ///< what the change leaves as it is, for a reader: ", in microbatches of the same size"
 };
 
 /// Returns the time of all layers in the roofline model, in seconds.
@@ -148,6 +149,18 @@ void change_batch(Setting& setting, double factor) {
     if (batch < 1 || batch > 1e9)
         throw std::invalid_argument("the batch would have less than 1 or more than 1e9 samples per rank");
     setting.plan.batch_per_rank = static_cast<std::int64_t>(batch);
+    Pipeline& pipeline = setting.plan.parallelism.pipeline;
+    if (pipeline.micro_batches == 1 && pipeline.stages == 1) return;
+    // The size of a microbatch is what fits into memory, and what kernels are tuned for: users change their number.
+    const double number = static_cast<double>(pipeline.micro_batches) * factor;
+    if (number == std::floor(number)) {
+        pipeline.micro_batches = static_cast<std::int64_t>(number);
+        setting.kept = fmt::format(", in {} microbatch{} of the same size", pipeline.micro_batches,
+                                   pipeline.micro_batches == 1 ? "" : "es");
+    } else {
+        setting.kept =
+            fmt::format(", in {} microbatches as before, each {} times as large", pipeline.micro_batches, factor);
+    }
 }
 
 struct Resource {
@@ -220,6 +233,7 @@ std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const s
         try {
             Setting setting{training.cluster, training.model, training.plan};
             resource.change(setting, change.factor);
+            answer.text += setting.kept;
             const Lowered changed = lower(setting.cluster, setting.model, setting.plan);
             if (base.memory.fits() && !memory_of(changed).fits())
                 throw std::invalid_argument("the plan does not fit into the devices' memory");

@@ -15,7 +15,8 @@
 ///   latency     latency of all links and of the transport
 ///   transport   message overheads, launches, queries, staging latencies; divides the total send rate of a node. Not
 ///               changed: the bandwidth of a connection by size, and the costs of protocols
-///   batch       samples per rank
+///   batch       samples per rank: in a pipeline or with several microbatches their number, as users do, if it stays
+///               whole; else their size
 /// For a calibrated device, the ratio of the measured time to the roofline stays the same.
 namespace syncline {
 
