@@ -216,6 +216,16 @@ std::string text_of(const Change& change) {
     return fmt::format("{} x{}", change.resource, change.factor);
 }
 
+std::string description_of(const Change& change) {
+    return fmt::format(fmt::runtime(resource_of(change).text), change.factor);
+}
+
+Cluster changed_cluster(const Cluster& cluster, const Change& change) {
+    Setting setting{cluster, {}, {}};
+    resource_of(change).change(setting, change.factor);
+    return setting.cluster;
+}
+
 std::vector<Change> every_change() {
     std::vector<Change> changes;
     for (const Resource& resource : resources) changes.push_back({resource.name, resource.better});
@@ -226,13 +236,12 @@ std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const s
                             const Watch& watch) {
     std::vector<WhatIf> all;
     for (const Change& change : changes) {
-        const Resource& resource = resource_of(change);
         WhatIf answer;
         answer.change = text_of(change);
-        answer.text = fmt::format(fmt::runtime(resource.text), change.factor);
+        answer.text = description_of(change);
         try {
             Setting setting{training.cluster, training.model, training.plan};
-            resource.change(setting, change.factor);
+            resource_of(change).change(setting, change.factor);
             answer.text += setting.kept;
             const Lowered changed = lower(setting.cluster, setting.model, setting.plan);
             if (base.memory.fits() && !memory_of(changed).fits())

@@ -31,6 +31,12 @@ Change parse_change(const std::string& text);
 /// Formats a change as "link:nic x2", which parses to the same change.
 std::string text_of(const Change& change);
 
+/// Describes a change: "links between nodes and fabric have 2 times the bandwidth".
+std::string description_of(const Change& change);
+
+/// Returns a cluster with one resource changed. Throws std::invalid_argument if it has no such resource.
+Cluster changed_cluster(const Cluster& cluster, const Change& change);
+
 /// Returns the default changes: each resource twice as good.
 std::vector<Change> every_change();
 
