@@ -7,6 +7,7 @@
 
 #include "sim/analysis/host_bound.hpp"
 #include "sim/analysis/micro_batches.hpp"
+#include "sim/analysis/nominal_links.hpp"
 #include "sim/analysis/scaling.hpp"
 #include "sim/analysis/slowest.hpp"
 #include "sim/iteration/alike.hpp"
@@ -207,6 +208,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
         !note.empty() && plan.free_layers.empty())
         result.notes.push_back(std::move(note));
     if (std::string note = host_bound_note(training); !note.empty()) result.notes.push_back(std::move(note));
+    for (std::string& note : nominal_link_notes(training)) result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;
 }
