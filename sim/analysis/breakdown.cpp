@@ -183,13 +183,13 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     exchanging = merged(clipped(std::move(exchanging), window));
     result.compute_s = length_s(computing) / period;
     result.communication_s = length_s(exchanging) / period;
-    result.exposed_communication_s = (length_s(exchanging) - overlap(computing, exchanging)) / period;
+    const auto part_s = [&](double seconds) { return beyond_rounding(seconds / period, result.iteration_s); };
+    result.exposed_communication_s = part_s(length_s(exchanging) - overlap(computing, exchanging));
     const std::vector<Interval> waiting =
         merged(clipped(dependency_waits(graph, timeline, graph.tasks()[update].stream, period), window));
-    result.waiting_s = (length_s(waiting) - overlap(waiting, exchanging)) / period;
-    const double rest_s = result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s;
-    // Differences within rounding errors of the sums count as 0.
-    result.idle_s = rest_s > 1e-9 * result.iteration_s ? rest_s : 0;
+    result.waiting_s = part_s(length_s(waiting) - overlap(waiting, exchanging));
+    result.idle_s = beyond_rounding(
+        result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s, result.iteration_s);
     result.exchanges_s = exchanges_s(graph, timeline, period);
     result.pipeline_bubble = bubble(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));

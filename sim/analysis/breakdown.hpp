@@ -51,6 +51,11 @@ TaskId last_update(const TaskGraph& graph, const Timeline& timeline);
 /// end of its last update.
 Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period);
 
+/// Returns a part of a time that is a difference of sums; 0 if it is within their rounding errors, or below 0.
+constexpr double beyond_rounding(double part_s, double whole_s) {
+    return part_s > 1e-9 * whole_s ? part_s : 0;
+}
+
 /// Returns the intervals in which a compute stream waits for a dependency (see Breakdown::waiting_s), in the last
 /// `period` iterations. Other streams of the rank are ignored.
 std::vector<Interval> dependency_waits(const TaskGraph& graph, const Timeline& timeline, StreamId compute,

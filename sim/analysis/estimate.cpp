@@ -6,24 +6,21 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
-#include "sim/iteration/alike.hpp"
 #include "sim/iteration/sweep.hpp"
 #include "sim/plan/collective_plan.hpp"
 #include "sim/plan/placement.hpp"
 #include "sim/platform/wiring.hpp"
-#include "sim/replay/symmetry.hpp"
 
 namespace syncline {
 
 namespace {
 
-/// Returns the number of ranks for which each simulated one stands, if latencies are all that tells them apart.
+/// Returns the number of ranks for which each simulated one stands, with averaged latencies. Only routes can tell:
+/// links above the ports that hold back messages keep ranks from standing for others.
 std::uint32_t images_of(const Lowered& training) {
     if (training.plan.fidelity != Fidelity::averaged) return 1;
-    const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
-    for (const std::uint32_t period : alike_ranks(training))
-        if (shifts_nodes(training.places, stage_ranks, period)) return stage_ranks / period;
-    return 1;
+    const std::optional<TaskGraph> graph = representatives_of(training);
+    return graph ? graph->images() : 1;
 }
 
 /// What messages meet on their way.

@@ -7,6 +7,7 @@
 
 #include "sim/analysis/host_bound.hpp"
 #include "sim/analysis/micro_batches.hpp"
+#include "sim/analysis/nominal_links.hpp"
 #include "sim/analysis/scaling.hpp"
 #include "sim/analysis/slowest.hpp"
 #include "sim/iteration/alike.hpp"
@@ -77,8 +78,9 @@ double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::
     return error_s + apart_s / window;
 }
 
-/// Returns the graph of representatives with the fewest ranks, or of all ranks if there are none.
-TaskGraph smallest_graph(const Lowered& training) {
+}  // namespace
+
+std::optional<TaskGraph> representatives_of(const Lowered& training) {
     const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
     for (const std::uint32_t period : alike_ranks(training)) {
         if (!shifts_nodes(training.places, stage_ranks, period)) continue;
@@ -87,10 +89,8 @@ TaskGraph smallest_graph(const Lowered& training) {
         const Wires wires(training.cluster, training.places, lanes.channels());
         if (find_symmetry(graph, lanes, wires, training.plan.fidelity == Fidelity::averaged)) return graph;
     }
-    return build_iteration(training);
+    return std::nullopt;
 }
-
-}  // namespace
 
 void mark_best(Report& report) {
     std::map<std::string, Result*> best;
@@ -148,6 +148,10 @@ ReplayedIteration replay_representatives(const Lowered& training, const Watch& w
     const auto replay_graph = [&](const Lowered& some, TaskGraph graph) {
         if (graph.images() > 1 && !choice_of(graph).folds) return replay_iteration(some, watch);
         return replay_iteration(some, std::move(graph), watch);
+    };
+    const auto smallest_graph = [](const Lowered& some) {
+        std::optional<TaskGraph> few = representatives_of(some);
+        return few ? std::move(*few) : build_iteration(some);
     };
     const auto replay_fewer = [&](const Lowered& some) { return replay_graph(some, smallest_graph(some)); };
     if (always_folds(fidelity))
@@ -219,6 +223,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
         !note.empty() && plan.free_layers.empty())
         result.notes.push_back(std::move(note));
     if (std::string note = host_bound_note(training); !note.empty()) result.notes.push_back(std::move(note));
+    for (std::string& note : nominal_link_notes(training)) result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;
 }

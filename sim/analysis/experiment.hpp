@@ -76,6 +76,9 @@ struct ReplayedIteration {
     Breakdown time;
 };
 
+/// Returns the graph of representatives with the fewest ranks; nothing if no ranks stand for others.
+std::optional<TaskGraph> representatives_of(const Lowered& training);
+
 /// Returns the number of iterations that are replayed to measure one.
 std::uint32_t iterations_of(const Lowered& training);
 

@@ -55,6 +55,9 @@ class Comparison {
 public:
     Comparison(const ReplayedIteration& fewer, const ReplayedIteration& more) : fewer_(fewer), more_(more) {}
 
+    /// Returns the difference that still counts as equal, in the longest iteration.
+    double close_s() const { return widest_s_; }
+
     bool inserts_a_period() {
         if (!comparable()) return false;
         const std::size_t count = fewer_.timeline.recorded.size();
@@ -119,6 +122,7 @@ private:
         many_ = side(more_, iteration);
         period_s_ = (many_.end_s - many_.start_s) - (few_.end_s - few_.start_s);
         close_s_ = negligible * (many_.end_s - many_.start_s) + instant_s;
+        widest_s_ = std::max(widest_s_, close_s_);
     }
 
     bool inserts_a_period_here() const {
@@ -166,13 +170,14 @@ private:
     const ReplayedIteration& fewer_;
     const ReplayedIteration& more_;
     Side few_ = {}, many_ = {};
-    double period_s_ = 0, close_s_ = 0;
+    double period_s_ = 0, close_s_ = 0, widest_s_ = 0;
 };
 
 /// Adds further periods to what two replays show, of which the longer one has a period more.
 class Continued {
 public:
-    explicit Continued(std::int64_t periods) : periods_(periods) {}
+    /// `close_s`: error of a period.
+    Continued(std::int64_t periods, double close_s) : periods_(periods), close_s_(close_s) {}
 
     double operator()(double fewer, double more) const { return more + static_cast<double>(periods_) * (more - fewer); }
     std::uint64_t operator()(std::uint64_t fewer, std::uint64_t more) const {
@@ -192,6 +197,9 @@ public:
              {&Breakdown::iteration_s, &Breakdown::compute_s, &Breakdown::communication_s,
               &Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s, &Breakdown::exchanges_s})
             more.*seconds = (*this)(fewer.*seconds, more.*seconds);
+        for (double Breakdown::*const part :
+             {&Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s})
+            more.*part = beyond_rounding(more.*part, more.iteration_s);
     }
 
     /// The longer replay stands for all: what it simulated is what counts as simulated.
@@ -201,7 +209,9 @@ public:
         more.messages_folded = more.messages - simulated;
         more.bytes_sent = (*this)(fewer.bytes_sent, more.bytes_sent);
         if (std::isfinite(more.folding_error_s))
-            more.folding_error_s = (*this)(std::min(fewer.folding_error_s, more.folding_error_s), more.folding_error_s);
+            more.folding_error_s =
+                (*this)(std::min(fewer.folding_error_s, more.folding_error_s), more.folding_error_s) +
+                static_cast<double>(periods_) * close_s_;
         each(fewer.sent_by, more.sent_by);
         each(fewer.received_by, more.received_by);
         for (std::size_t i = 0; i < more.links.size(); ++i)
@@ -210,6 +220,7 @@ public:
 
 private:
     std::int64_t periods_;
+    double close_s_;
 };
 
 bool same_links(const Timeline& fewer, const Timeline& more) {
@@ -234,8 +245,9 @@ std::optional<ReplayedIteration> fold_micro_batches(const Lowered& training,
         const ReplayedIteration fewer = replay(with_micro_batches(training, sizes.fewer));
         if (always_folds(fewer.folded.choice.asked) && !fewer.folded.choice.folds) return std::nullopt;
         ReplayedIteration more = replay(with_micro_batches(training, sizes.more()));
-        if (!Comparison(fewer, more).inserts_a_period() || !same_links(fewer.timeline, more.timeline)) continue;
-        const Continued continued((all - sizes.more()) / sizes.period);
+        Comparison comparison(fewer, more);
+        if (!comparison.inserts_a_period() || !same_links(fewer.timeline, more.timeline)) continue;
+        const Continued continued((all - sizes.more()) / sizes.period, comparison.close_s());
         const std::size_t busiest = busiest_link(more.timeline);
         continued.counts(fewer.timeline, more.timeline);
         // The ways that a link leaves unused are known of the busiest one, for the traffic of the longer replay.

@@ -22,7 +22,7 @@
 /// times of the breakdown, messages and bytes grow likewise. (A span shorter than P would not do: a rank that gains a
 /// little in each period may meet others on a link only later.) Tried are d = 1 and d = stages; interleaved stages
 /// permit only the latter. Times that differ by less than 1e-11 of the iteration and two picoseconds count as equal;
-/// otherwise the result is exact.
+/// each inserted period adds as much to the error.
 ///
 /// All replays together have at most two thirds of the microbatches, or nothing is folded. Not folded: gpipe, which
 /// repeats in two places; random times (Noise), ticks of a clock, orders agreed on as ranks go; averages over several

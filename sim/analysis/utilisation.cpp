@@ -12,16 +12,23 @@ namespace syncline {
 
 namespace {
 
-/// Returns the FLOP of one layer for one sample, forward and backward.
-double flop_per_sample(const Model& model, std::size_t layer) {
-    const double passes = has_input_gradient(model, layer) ? 3 : 2;
-    return passes * 2 * static_cast<double>(model.layers[layer].macs);
-}
-
 double model_flop(const Model& model, const Plan& plan) {
     double flop = 0;
-    for (std::size_t i = 0; i < model.layers.size(); ++i) flop += flop_per_sample(model, i);
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+        const double passes = has_input_gradient(model, i) ? 3 : 2;
+        flop += passes * 2 * static_cast<double>(model.layers[i].macs);
+    }
     return flop * static_cast<double>(plan.global_batch());
+}
+
+/// Returns the FLOP that a rank executes for its share of a layer, forward and backward.
+double executed_flop(const Model& model, std::size_t layer, Share share) {
+    share.load = 1;  // not all ranks have the most tokens
+    double flop = 0;
+    for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient})
+        if (pass != Pass::input_gradient || has_input_gradient(model, layer))
+            flop += flop_of(kernels(model.layers[layer], pass, share, Lowering::implicit));
+    return flop;
 }
 
 /// Returns the executed FLOP of all ranks.
@@ -31,9 +38,8 @@ double executed_flop(const Model& model, const Arrangement& arrangement, Recompu
         const PlacedLayer& placed = arrangement.layers[i];
         const double ranks = static_cast<double>(arrangement.stage_ranks) * placed.contributors /
                              static_cast<double>(placed.layout.rows);
-        const double own = placed.share.samples * placed.share.fraction * placed.share.area;
         const double again = recomputed_flop(recomputation, model, static_cast<std::uint32_t>(i), placed.share);
-        flop += (flop_per_sample(model, i) * own + again) * arrangement.micro_batches * ranks;
+        flop += (executed_flop(model, i, placed.share) + again) * arrangement.micro_batches * ranks;
     }
     return flop;
 }
@@ -61,11 +67,12 @@ Utilisation utilisation_of(const Lowered& training, double iteration_s) {
 }
 
 std::string above_peak_note(const Utilisation& utilisation, const Device& device) {
-    if (!utilisation.model_flops || *utilisation.model_flops <= 1) return "";
+    if (!utilisation.hardware_flops || *utilisation.hardware_flops <= 1 + 1e-9) return "";
     return fmt::format(
-        "the model's FLOP take {:.3g} % of the peak of '{}': its `flops` and the measured throughput or times by which "
+        "the executed FLOP take {:.3g} % of the peak of '{}': its `flops` and the measured throughput or times by "
+        "which "
         "it computes contradict each other, for example because `flops` is of another precision",
-        100 * *utilisation.model_flops, device.name);
+        100 * *utilisation.hardware_flops, device.name);
 }
 
 }  // namespace syncline

@@ -15,13 +15,18 @@
 ///     hardware FLOP utilisation  executed FLOP / (N·F·T)
 ///     tokens per second          samples · tokens per sample / T, of all ranks together, or of each: / N
 ///
-/// Executed FLOP count the shares as ranks compute them, all as large as the largest, and forward passes that are
-/// computed again (recomputed_flop). Sources: A. Chowdhery et al., "PaLM", arXiv 2204.02311, appendix B; V. Korthikanti
-/// et al., "Reducing activation recomputation in large transformer models", MLSys 2023, section 6.3.
+/// Model FLOP count all scores of attention ("full attention"), also those that a causal mask hides, as PaLM,
+/// Megatron-LM, Llama 3 and most published figures do. Thus with long sequences and a kernel that skips hidden scores,
+/// model FLOP utilisation can exceed hardware FLOP utilisation, and even 1.
 ///
-/// Left out: normalisations, activation functions, softmax, additions, the optimizer; a causal mask halves nothing.
-/// PaLM counts 6 FLOP per parameter and token besides attention, including embeddings; here a lookup counts no
-/// multiplications.
+/// Executed FLOP are those of the kernels (kernels.hpp), with Lowering::implicit: of the shares as ranks compute them,
+/// all as large as the largest but for the load of experts; of forward passes that are computed again
+/// (recomputed_flop); of flash attention without the scores that a causal mask hides, and with those that its backward
+/// pass computes again. Sources: A. Chowdhery et al., "PaLM", arXiv 2204.02311, appendix B; V. Korthikanti et al.,
+/// "Reducing activation recomputation in large transformer models", MLSys 2023, section 6.3.
+///
+/// Left out: normalisations, activation functions, softmax, additions, the optimizer. PaLM counts 6 FLOP per parameter
+/// and token besides attention, including embeddings; here a lookup counts no multiplications.
 namespace syncline {
 
 /// Values are empty if the peak of the device or the model's multiply-accumulates are unknown, or if no time passes.

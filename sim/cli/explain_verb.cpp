@@ -14,7 +14,9 @@
 #include "sim/cli/work_check.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/document/presets.hpp"
+#include "sim/explain/exchange_explanation.hpp"
 #include "sim/explain/explain.hpp"
+#include "sim/iteration/sweep.hpp"
 #include "sim/output/explanation_output.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/process/pool.hpp"
@@ -45,10 +47,11 @@ config::Scenario load(const ExplainArguments& options) {
     };
     config::Scenario scenario = with_plans(read, {default_jobs(), true, options.directory});
     say_left_out(scenario.left_out);
-    if (scenario.variants.front().collective)
+    if (scenario.variants.front().collective && (options.trace.format || !options.report.empty()))
         throw ConfigError({{{options.scenario, 1, 1, ""},
-                            "`explain` needs a training scenario, and this one has a single collective operation",
-                            "use `syncline run` or `syncline collective`: both show the closed form and the links"}});
+                            "`--trace` and `--report` of `explain` need a training, and this scenario has a single "
+                            "collective operation",
+                            "remove them, or use `syncline run`"}});
     return scenario;
 }
 
@@ -60,9 +63,27 @@ std::vector<Change> changes_of(const ExplainArguments& options) {
     return changes;
 }
 
+/// Explains each size of each variant.
+void explain_exchanges(const config::Scenario& scenario, const ExplainArguments& options) {
+    std::vector<Change> changes;
+    for (const std::string& text : options.changes) changes.push_back(parse_change(text));
+    ExchangeExplainReport report{scenario.name, {}};
+    for (const config::Variant& variant : scenario.variants)
+        for (const std::uint64_t bytes : sizes_of(*variant.collective)) {
+            CollectivePlan plan = *variant.collective;
+            plan.bytes = bytes;
+            ProgressLine progress(variant.name);
+            report.explanations.push_back(
+                explain_exchange(variant.cluster, plan, changes, !options.no_what_if, progress.watch()));
+            report.explanations.back().variant = variant.name;
+        }
+    write_result(report, options.format, options.directory, "explanation", options.tables);
+}
+
 void explain_verb(const ExplainArguments& options) {
     const config::Scenario scenario = load(options);
     check_work(scenario, options.force);
+    if (scenario.variants.front().collective) return explain_exchanges(scenario, options);
     std::vector<std::filesystem::path> traces;
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     check_memory(scenario, options.allow_oom);
@@ -99,8 +120,9 @@ void explain_verb(const ExplainArguments& options) {
 }  // namespace
 
 void add_explain(CLI::App& program, Action& action) {
-    CLI::App* verb = add_verb(program, "explain", "syncline explain vgg-16-overlap --variant wait-free",
-                              "Explain the iteration time of each variant of a scenario");
+    CLI::App* verb =
+        add_verb(program, "explain", "syncline explain vgg-16-overlap --variant wait-free",
+                 "Explain the time of each variant of a scenario: of an iteration, or of a collective operation");
     verb->footer(
         "Recording messages disables folding. Above 8 million messages only tasks are recorded, and messages may be "
         "folded.");

@@ -23,7 +23,8 @@ void check_keys(Fields& fields, Shape shape) {
         for (const ShapeParameter& parameter : owner->parameters)
             if (owner != &own && fields.given(parameter.key))
                 fields.reject(parameter.key, fmt::format("'{}' has no effect in {}", parameter.key, called(own)),
-                              fmt::format("it applies to {}: `topology: {}`", called(*owner), owner->name));
+                              fmt::format("it applies to {}: `topology: {}`; `{}: ~` removes an inherited one",
+                                          called(*owner), owner->name, parameter.key));
     if (shape != Shape::graph) return;
     if (fields.given("file") && fields.given("edges"))
         fields.reject("edges", "'edges' and 'file' exclude each other", "remove one of the two");

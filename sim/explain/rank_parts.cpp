@@ -76,7 +76,11 @@ RankParts parts_of(const std::vector<Span>& spans, double window_s) {
             parts.waiting_s += seconds;
         }
     });
-    parts.idle_s = std::max(0.0, window_s - parts.sum_s());
+    // Ends and starts that are sums of the same times in another order leave gaps.
+    for (double RankParts::*const part : {&RankParts::hidden_communication_s, &RankParts::exposed_communication_s,
+                                          &RankParts::reduction_s, &RankParts::copies_s, &RankParts::waiting_s})
+        parts.*part = beyond_rounding(parts.*part, window_s);
+    parts.idle_s = beyond_rounding(window_s - parts.sum_s(), window_s);
     return parts;
 }
 

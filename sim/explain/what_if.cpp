@@ -20,6 +20,7 @@ struct Setting {
     Cluster cluster;
     Model model;
     Plan plan;
+    std::string kept = {};  ///< what the change leaves as it is, for a reader: ", in microbatches of the same size"
 };
 
 /// Returns the time of all layers in the roofline model, in seconds.
@@ -148,6 +149,18 @@ void change_batch(Setting& setting, double factor) {
     if (batch < 1 || batch > 1e9)
         throw std::invalid_argument("the batch would have less than 1 or more than 1e9 samples per rank");
     setting.plan.batch_per_rank = static_cast<std::int64_t>(batch);
+    Pipeline& pipeline = setting.plan.parallelism.pipeline;
+    if (pipeline.micro_batches == 1 && pipeline.stages == 1) return;
+    // The size of a microbatch is what fits into memory, and what kernels are tuned for: users change their number.
+    const double number = static_cast<double>(pipeline.micro_batches) * factor;
+    if (number == std::floor(number)) {
+        pipeline.micro_batches = static_cast<std::int64_t>(number);
+        setting.kept = fmt::format(", in {} microbatch{} of the same size", pipeline.micro_batches,
+                                   pipeline.micro_batches == 1 ? "" : "es");
+    } else {
+        setting.kept =
+            fmt::format(", in {} microbatches as before, each {} times as large", pipeline.micro_batches, factor);
+    }
 }
 
 struct Resource {
@@ -203,6 +216,16 @@ std::string text_of(const Change& change) {
     return fmt::format("{} x{}", change.resource, change.factor);
 }
 
+std::string description_of(const Change& change) {
+    return fmt::format(fmt::runtime(resource_of(change).text), change.factor);
+}
+
+Cluster changed_cluster(const Cluster& cluster, const Change& change) {
+    Setting setting{cluster, {}, {}};
+    resource_of(change).change(setting, change.factor);
+    return setting.cluster;
+}
+
 std::vector<Change> every_change() {
     std::vector<Change> changes;
     for (const Resource& resource : resources) changes.push_back({resource.name, resource.better});
@@ -213,13 +236,13 @@ std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const s
                             const Watch& watch) {
     std::vector<WhatIf> all;
     for (const Change& change : changes) {
-        const Resource& resource = resource_of(change);
         WhatIf answer;
         answer.change = text_of(change);
-        answer.text = fmt::format(fmt::runtime(resource.text), change.factor);
+        answer.text = description_of(change);
         try {
             Setting setting{training.cluster, training.model, training.plan};
-            resource.change(setting, change.factor);
+            resource_of(change).change(setting, change.factor);
+            answer.text += setting.kept;
             const Lowered changed = lower(setting.cluster, setting.model, setting.plan);
             if (base.memory.fits() && !memory_of(changed).fits())
                 throw std::invalid_argument("the plan does not fit into the devices' memory");

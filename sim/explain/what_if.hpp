@@ -15,7 +15,8 @@
 ///   latency     latency of all links and of the transport
 ///   transport   message overheads, launches, queries, staging latencies; divides the total send rate of a node. Not
 ///               changed: the bandwidth of a connection by size, and the costs of protocols
-///   batch       samples per rank
+///   batch       samples per rank: in a pipeline or with several microbatches their number, as users do, if it stays
+///               whole; else their size
 /// For a calibrated device, the ratio of the measured time to the roofline stays the same.
 namespace syncline {
 
@@ -29,6 +30,12 @@ Change parse_change(const std::string& text);
 
 /// Formats a change as "link:nic x2", which parses to the same change.
 std::string text_of(const Change& change);
+
+/// Describes a change: "links between nodes and fabric have 2 times the bandwidth".
+std::string description_of(const Change& change);
+
+/// Returns a cluster with one resource changed. Throws std::invalid_argument if it has no such resource.
+Cluster changed_cluster(const Cluster& cluster, const Change& change);
 
 /// Returns the default changes: each resource twice as good.
 std::vector<Change> every_change();

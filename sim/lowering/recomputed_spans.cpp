@@ -75,17 +75,15 @@ double recompute_seconds(Recomputation recomputation, const Model& model, std::u
 
 double recomputed_flop(Recomputation recomputation, const Model& model, std::uint32_t layer, const Share& share) {
     const Layer& its = model.layers[layer];
-    if (recomputation == Recomputation::full && (!is_transformer(model) || in_block(its)))
-        return 2 * static_cast<double>(its.macs) * share.samples * share.fraction * share.area;
     std::vector<Kernel> again;
+    if (recomputation == Recomputation::full && (!is_transformer(model) || in_block(its)))
+        again = kernels(its, Pass::forward, share, Lowering::implicit);
     if (recomputation == Recomputation::operators) again = kernels_again(its, share);
     if (recomputation == Recomputation::selective && keeps_scores(its)) {
         again = kernels(its, Pass::forward, share, Lowering::implicit);
         std::erase_if(again, [](const Kernel& kernel) { return !kernel.core; });
     }
-    double flop = 0;
-    for (const Kernel& kernel : again) flop += kernel.flops * static_cast<double>(kernel.count);
-    return flop;
+    return flop_of(again);
 }
 
 }  // namespace syncline

@@ -357,10 +357,10 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("model_flops", Unit::number, "FLOP of an iteration's forward and backward passes, all ranks together",
                  61, [](const Result& r) { return r.utilisation.flop; })
             .add("model_flops_utilisation", Unit::share,
-                 "FLOP of forward and backward passes / (ranks × time × the device's `flops`, also with products in "
-                 "FP8)",
-                 57, [](const Result& r) { return r.utilisation.model_flops; })
-            .add("hardware_flops_utilisation", Unit::share, "the same for the FLOP that ranks execute", 58,
+                 "model FLOP / (ranks × time × the device's `flops`); counts full attention, masked or not", 57,
+                 [](const Result& r) { return r.utilisation.model_flops; })
+            .add("hardware_flops_utilisation", Unit::share,
+                 "the same for executed FLOP: what is recomputed counts, masked scores do not", 58,
                  [](const Result& r) { return r.utilisation.hardware_flops; })
             .add("tflops_per_device", Unit::tflops, "the model's FLOP / (ranks × time)", 59,
                  [](const Result& r) { return r.utilisation.tflops_per_device; })

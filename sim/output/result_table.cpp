@@ -64,8 +64,7 @@ std::vector<ResultColumn> times() {
         {{"compute", "compute_time_s"}},
         {{"communication", "communication_time_s", if_any}},
         {{"exposed", "exposed_communication_time_s", if_any}},
-        {{"waiting", "waiting_time_s", if_any},
-         [](const Result& r) { return seconds(r.time.waiting_s > 1e-9 * r.time.iteration_s ? r.time.waiting_s : 0); }},
+        {{"waiting", "waiting_time_s", if_any}},
         {{"idle", "idle_time_s", if_any}},
         {{"closed form", "closed_form.iteration_time_s", if_any}},
         {{"samples/s", "throughput_samples_per_s"},
@@ -98,8 +97,9 @@ std::vector<ResultColumn> spreads(const Report& report) {
 
 /// Returns the columns of traffic, memory, and what only some results have.
 std::vector<ResultColumn> others(const Report& report) {
-    bool divided = false, priced = false, whole = false;
+    bool divided = false, priced = false, whole = false, tokens = false;
     for (const Result& r : report.results) {
+        tokens = tokens || r.utilisation.tokens_per_s;
         divided = divided || !r.parallelism.whole_model() || r.parallelism.pipeline.micro_batches > 1;
         priced = priced || r.cost.cost;
         whole = whole || r.run;
@@ -119,6 +119,8 @@ std::vector<ResultColumn> others(const Report& report) {
         {{"split", "", of_split, Align::left, true}, [](const Result& r) { return split(r.parallelism, r.ranks); }},
         {{"bubble", "pipeline_bubble", of_split},
          [](const Result& r) { return r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"; }},
+        {{tokens ? "MFU, full attention" : "MFU", "model_flops_utilisation", if_chosen}},
+        {{tokens ? "HFU, executed" : "HFU", "hardware_flops_utilisation", if_chosen}},
         {{"nodes", "nodes", of_cost, Align::right, true},
          [](const Result& r) { return fmt::format("{}", r.cost.nodes); }},
         {{"device time", "device_time_s", of_cost}},

@@ -50,6 +50,7 @@ public:
 
     std::uint32_t cut = 0;  ///< boundary after which all steps are folded; 0: none
     double step_s = 0;      ///< time of each
+    double apart_s = 0;     ///< by which members differ in this time and in the moment of its end
 };
 
 bool RingFolding::possible(const TaskGraph& graph) {
@@ -131,15 +132,15 @@ void RingFolding::judge(Ring& ring, std::uint32_t number) {
     if (step_s <= 0 || ring.furthest + 1 >= ring.shape.steps) return;
     ring.cut = ring.furthest + 1;
     ring.step_s = step_s;
+    ring.apart_s = (step_s - boundary.shortest_s) + (at_s - boundary.first_s);
 }
 
 void RingFolding::leave(const Visit& visit) {
     Ring& ring = *visit.ring;
     if (++ring.left < ring.layout.members) return;
-    if (ring.layout.padded) {
-        if (errors_s_.size() <= ring.iteration) errors_s_.resize(ring.iteration + 1, 0);
-        errors_s_[ring.iteration] += ring.shape.steps * ring.shape.byte_s;
-    }
+    if (errors_s_.size() <= ring.iteration) errors_s_.resize(ring.iteration + 1, 0);
+    if (ring.layout.padded) errors_s_[ring.iteration] += ring.shape.steps * ring.shape.byte_s;
+    if (ring.cut > 0) errors_s_[ring.iteration] += (ring.shape.steps - ring.cut) * ring.apart_s;
     rings_.erase(ring.key);
 }
 

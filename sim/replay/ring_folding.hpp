@@ -21,7 +21,8 @@
 /// simulation are of one group, and a process has one at a time. The following steps are not simulated: members sleep
 /// for T times their number.
 ///
-/// The error is rounding alone, if blocks have one size; for others see ring_layout.hpp. error_s() returns the sum.
+/// The error of a folded step is at most the time by which members were apart in the one that was judged, which is
+/// rounding alone; with blocks of several sizes see ring_layout.hpp. error_s() returns the sum.
 ///
 /// Time: O(members) per simulated step; memory: O(members) for each exchange in flight.
 namespace syncline {

@@ -42,6 +42,7 @@ bool Steady::ended(TaskId task, std::uint32_t iteration, double now_s) {
         }))
         return false;
     period_s_ = all.longest_s;
+    spread_s_ = all.longest_s - all.shortest_s;
     return true;
 }
 

@@ -25,6 +25,8 @@ public:
 
     /// Return the time between that iteration and the previous one, and the times of its tasks.
     double period_s() const { return period_s_; }
+    /// Returns by how much the times between tasks and their counterparts differ.
+    double spread_s() const { return spread_s_; }
     std::vector<Interval> intervals(std::uint32_t iteration) const;
 
 private:
@@ -48,7 +50,7 @@ private:
     std::size_t simulated_;
     std::deque<Round> rounds_;       ///< of unfinished iterations
     std::uint32_t first_round_ = 0;  ///< number of the first of them
-    double period_s_ = 0;
+    double period_s_ = 0, spread_s_ = 0;
 };
 
 }  // namespace syncline

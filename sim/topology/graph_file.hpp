@@ -18,6 +18,7 @@ struct FileEdge {
     std::size_t from = 0, to = 0;    ///< indices of `vertices`
     std::string bandwidth, latency;  ///< empty: not given in the file
     bool one_way = false;
+    std::size_t line = 0;  ///< of the file; 0: unknown
 };
 
 struct FileGraph {

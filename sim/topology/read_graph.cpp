@@ -88,24 +88,33 @@ std::vector<std::string> switches_of(const FileGraph& graph) {
 std::vector<UserEdge> cables_of(const FileGraph& graph) {
     struct Seen {
         std::size_t cable;
-        bool forward, backward;  ///< directions that the file has, seen from the cable's first end
+        bool undirected;  ///< the file has it as one edge
+        bool backward;    ///< the file has the direction towards the cable's first end
     };
     std::map<std::pair<std::size_t, std::size_t>, Seen> seen;
     std::vector<UserEdge> cables;
     for (const FileEdge& edge : graph.edges) {
         const std::string &from = graph.vertices[edge.from].name, &to = graph.vertices[edge.to].name;
-        const std::string name = fmt::format("the edge {} {} {}", from, edge.one_way ? "->" : "--", to);
+        const std::string line = edge.line > 0 ? fmt::format("line {}: ", edge.line) : "";
+        const std::string name = fmt::format("{}the edge {} {} {}", line, from, edge.one_way ? "->" : "--", to);
         if (edge.from == edge.to) throw TopologyError("", name + " is a loop", "a cable joins two vertices");
         const Wire wire{quantity(name, "bandwidth", edge.bandwidth, Dimension::bandwidth),
                         quantity(name, "latency", edge.latency, Dimension::seconds)};
 
         const auto [entry, first] =
-            seen.try_emplace(std::minmax(edge.from, edge.to), Seen{cables.size(), true, !edge.one_way});
+            seen.try_emplace(std::minmax(edge.from, edge.to), Seen{cables.size(), !edge.one_way, !edge.one_way});
         if (first) {
             cables.push_back({from, to, wire, !edge.latency.empty() && wire.latency_s == 0});
             continue;
         }
         const UserEdge& there = cables[entry->second.cable];
+        if (!edge.one_way && entry->second.undirected && there.from == from) {
+            cables.push_back({from, to, wire, !edge.latency.empty() && wire.latency_s == 0, true});
+            continue;
+        }
+        if (!edge.one_way && entry->second.undirected)
+            throw TopologyError("", name + " is listed twice",
+                                "write a parallel cable with the ends in the same order");
         if (entry->second.backward || !edge.one_way || there.from == from)
             throw TopologyError("", name + " is listed twice");
         if (there.wire.bandwidth_Bps != wire.bandwidth_Bps || there.wire.latency_s != wire.latency_s)

@@ -40,7 +40,8 @@ public:
             role = Role::edge;
             require_not_too_many(edges_.size() + 1);
             const std::string own = attribute("directed");
-            edges_.push_back({attribute("source"), attribute("target"), {}});
+            edges_.push_back({.source = attribute("source"), .target = attribute("target")});
+            edges_.back().edge.line = tag.place.line;
             edges_.back().edge.one_way = own.empty() ? directed_.back() : own == "true";
         } else if (parent == Role::graph && name == "hyperedge") {
             throw TopologyError("", "hyperedges are not supported", "a cable has two ends");
@@ -59,7 +60,7 @@ public:
         } else if (role == Role::data && open_.back() == Role::node) {
             note(key_name(), text, result_.vertices[nodes_.back()]);
         } else if (role == Role::data) {
-            note(key_name(), text, edges_.back().edge);
+            note(key_name(), text, edges_.back());
         } else if (role == Role::graph) {
             directed_.pop_back();
         } else if (role == Role::node) {
@@ -74,11 +75,12 @@ public:
             if (of_all || key.of == "node")
                 for (FileVertex& vertex : result_.vertices) fall_back(key, vertex);
             if (of_all || key.of == "edge")
-                for (Edge& edge : edges_) fall_back(key, edge.edge);
+                for (Edge& edge : edges_) fall_back(key, edge);
         }
         for (std::size_t i = 0; i < ids_.size(); ++i)
             if (result_.vertices[i].name.empty()) result_.vertices[i].name = ids_[i];
         for (Edge& edge : edges_) {
+            use_speed(edge);
             edge.edge.from = vertex(edge.source);
             edge.edge.to = vertex(edge.target);
             result_.edges.push_back(std::move(edge.edge));
@@ -97,8 +99,18 @@ private:
     };
     struct Edge {
         std::string source, target;
-        FileEdge edge;
+        FileEdge edge = {};
+        std::string raw_speed = {}, speed = {}, units = {};  ///< bits per second; "10" and "G"
     };
+
+    /// The Internet Topology Zoo writes speeds of links in keys of its own.
+    static void use_speed(Edge& edge) {
+        if (!edge.edge.bandwidth.empty()) return;
+        if (!edge.raw_speed.empty())
+            edge.edge.bandwidth = edge.raw_speed + " bps";
+        else if (!edge.speed.empty())
+            edge.edge.bandwidth = fmt::format("{} {}bps", edge.speed, edge.units == "K" ? "k" : edge.units);
+    }
 
     void add_node(const std::string& id) {
         // Each vertex has an edge; so it is of no use to read more than twice as many.
@@ -118,8 +130,13 @@ private:
     static std::string* place(std::string_view name, FileVertex& vertex) {
         return name == "name" ? &vertex.name : name == "kind" ? &vertex.kind : nullptr;
     }
-    static std::string* place(std::string_view name, FileEdge& edge) {
-        return name == "bandwidth" ? &edge.bandwidth : name == "latency" ? &edge.latency : nullptr;
+    static std::string* place(std::string_view name, Edge& edge) {
+        return name == "bandwidth"        ? &edge.edge.bandwidth
+               : name == "latency"        ? &edge.edge.latency
+               : name == "LinkSpeedRaw"   ? &edge.raw_speed
+               : name == "LinkSpeed"      ? &edge.speed
+               : name == "LinkSpeedUnits" ? &edge.units
+                                          : nullptr;
     }
     template <class Element>
     static void note(std::string_view name, std::string_view text, Element& element) {

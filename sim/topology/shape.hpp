@@ -42,8 +42,9 @@ struct HierarchyLevel {
 
 struct UserEdge {
     std::string from, to;
-    Wire wire;             ///< zero: the topology's values
-    bool instant = false;  ///< a latency of zero is intended
+    Wire wire;              ///< zero: the topology's values
+    bool instant = false;   ///< a latency of zero is intended
+    bool parallel = false;  ///< another cable between two vertices that have one, as a graph file says
 };
 
 /// The contents of a topology file or of a `fabric:` or `overlay:` section.

@@ -15,7 +15,8 @@ namespace {
 
 class UserGraph {
 public:
-    explicit UserGraph(const TopologySpec& spec) {
+    /// `parallel`: cables may be.
+    UserGraph(const TopologySpec& spec, bool parallel) {
         const std::set<std::string> switches = switch_set(spec);
         for (const std::string& name : spec.order) add(name);
         for (const UserEdge& edge : spec.edges) {
@@ -28,7 +29,7 @@ public:
         for (const std::string& name : names)
             if (const char* problem = problem_of_name(name))
                 throw TopologyError("edges", fmt::format("the name '{}' {}", name, problem));
-        require_edges(spec);
+        require_edges(spec, parallel);
         find_levels(spec);
     }
 
@@ -50,7 +51,7 @@ private:
         if (vertices_.try_emplace(name, std::ssize(names)).second) names.push_back(name);
     }
 
-    void require_edges(const TopologySpec& spec) {
+    void require_edges(const TopologySpec& spec, bool parallel) {
         if (spec.edges.empty()) throw TopologyError("edges", "a graph needs edges");
         if (std::ssize(spec.edges) > most_cables) refuse_so_many("edges");
         std::set<std::pair<std::int64_t, std::int64_t>> seen;
@@ -58,7 +59,8 @@ private:
             if (edge.from == edge.to)
                 throw TopologyError("edges", fmt::format("an edge connects '{}' to itself", edge.from));
             ends.emplace_back(vertices_.at(edge.from), vertices_.at(edge.to));
-            if (!seen.insert(std::minmax(ends.back().first, ends.back().second)).second)
+            const bool added = seen.insert(std::minmax(ends.back().first, ends.back().second)).second;
+            if (!added && !(parallel && edge.parallel))
                 throw TopologyError("edges", fmt::format("'{}' and '{}' are connected twice", edge.from, edge.to),
                                     "one edge is a full-duplex cable");
         }
@@ -103,7 +105,7 @@ Topology build_graph(const Request& request) {
     const TopologySpec& spec = request.spec;
     if (!request.fabric() && !spec.switches.empty())
         throw TopologyError("switches", "an overlay consists of ranks only and has no switches");
-    const UserGraph graph(spec);
+    const UserGraph graph(spec, request.fabric());
     request.require_fit(graph.hosts, "this graph", "edges");
 
     std::vector<std::int64_t> cable_levels;

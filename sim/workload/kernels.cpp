@@ -240,6 +240,12 @@ std::vector<Kernel> kernels(const Layer& layer, Pass pass, const Share& share, L
     return std::visit(Lowered{layer, pass, own, lowering, operations}, layer.shape);
 }
 
+double flop_of(const std::vector<Kernel>& kernels) {
+    double flop = 0;
+    for (const Kernel& kernel : kernels) flop += kernel.flops * static_cast<double>(kernel.count);
+    return flop;
+}
+
 bool has_input_gradient(const Model& model, std::size_t layer) {
     const LayerShape& shape = model.layers[layer].shape;
     if (std::holds_alternative<Embedding>(shape) || std::holds_alternative<EmbeddingBag>(shape)) return false;

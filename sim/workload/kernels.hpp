@@ -162,6 +162,9 @@ struct Kernel {
 std::vector<Kernel> kernels(const Layer& layer, Pass pass, const Share& share, Lowering lowering,
                             Operations operations = {});
 
+/// Returns the FLOP of all kernels.
+double flop_of(const std::vector<Kernel>& kernels);
+
 /// Returns true if a layer's backward pass computes gradients of its inputs. Nothing uses those of the first layer, but
 /// attention and feed-forward need most of the computation for the gradients of their own weights, so they do all of
 /// it. Embeddings have none.

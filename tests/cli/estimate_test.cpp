@@ -61,7 +61,12 @@ TEST_CASE("estimate: rings of many ranks that are folded are simulated") {
 }
 
 TEST_CASE("estimate: with averaged latencies only the ranks that stand for others count", "[memory]") {
+    // Blocks of 96 ranks are equal.
     const TinyFiles files;
+    files.write("workload.yaml",
+                "name: even\ninput: [1, 1, 1]\nlayers:\n"
+                "  - {name: first, kind: custom, parameters: 960, macs: 1000000}\n"
+                "  - {name: second, kind: custom, parameters: 249600, macs: 3000000}\n");
     const auto simulation = [&](const std::string& fidelity) {
         const std::vector<std::string> dry{
             "run",
@@ -88,6 +93,22 @@ TEST_CASE("estimate: with averaged latencies only the ranks that stand for other
     CHECK(averaged["messages_simulated"].get<double>() == Approx(folded["messages_simulated"].get<double>() / 96));
     CHECK(averaged["memory_bytes"] < folded["memory_bytes"]);
     CHECK(averaged["wall_time_s"] < folded["wall_time_s"]);
+}
+
+TEST_CASE("estimate: ranks whose routes share links above the ports stand for none, and all messages count",
+          "[memory]") {
+    // D-mod-k chooses the same link from a rack for both servers' messages to ports with the same number.
+    const TinyFiles files;
+    files.write("llama.yaml",
+                "platform: llama3-roce\nworkload: llama-3-405b\ntraining:\n"
+                "  {ranks: 1024, batch_per_rank: 16, iterations: 1, optimizer: adam, fidelity: averaged,\n"
+                "   parallelism: {model: 8, data: 8, sequence: true, sharding: optimizer,\n"
+                "                 pipeline: {stages: 16, micro_batches: 16}}}\n");
+    const Outcome outcome = run_in(files, {"run", "llama.yaml", "--dry-run", "--format", "json"});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const json simulation = json::parse(outcome.out)["dry_run"][0]["simulation"];
+    CHECK(simulation["messages_simulated"] == simulation["messages"]);
 }
 
 TEST_CASE("estimate: a dry run estimates messages, memory and time, and refuses nothing", "[memory]") {

@@ -148,3 +148,29 @@ TEST_CASE("explain: the text says why there is no closed form, and small shares 
     shows("training={ranks: 4, exchange: parameter-server, schedule: priority, servers: {count: 2}}",
           "  closed form of the iteration: none for a parameter server, except with `schedule: fifo`\n");
 }
+
+TEST_CASE("explain: a collective operation has one sentence, parts of its time and changes, for each size") {
+    const TinyFiles tiny;
+    tiny.write("exchange.yaml",
+               "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 4, algorithm: ring, sweep: {bytes: "
+               "[1 kB, 1 MB]}}\n");
+    const Outcome outcome = run_in(tiny, {"explain", "exchange.yaml", "--format", "json"});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const json report = json::parse(outcome.out);
+    REQUIRE(report["explanations"].size() == 2);
+    for (const json& e : report["explanations"]) {
+        CAPTURE(e.dump());
+        CHECK(e["completion_time_s"].get<double>() >= e["least_time_s"].get<double>());
+        CHECK(e["bus_bandwidth_Bps"].get<double>() <= e["most_bus_bandwidth_Bps"].get<double>());
+        CHECK(e["answer"].get<std::string>().starts_with("bus bandwidth is "));
+        CHECK(e["least_time_of"].is_string());
+        CHECK(e["most_used_link"].is_string());
+        for (const json& part : e["parts"])
+            CHECK(part["share"].get<double>() ==
+                  Approx(part["seconds"].get<double>() / e["completion_time_s"].get<double>()));
+        CHECK(!e["what_if"].empty());
+    }
+    const Outcome table = run_in(tiny, {"explain", "exchange.yaml"});
+    CHECK(holds(table.out, "Bus bandwidth is "));
+}

@@ -167,6 +167,38 @@ TEST_CASE("critical path: in a pipeline it goes from stage to stage, whether mes
     }
 }
 
+TEST_CASE("what if: a batch of another size has more or fewer microbatches of the same size, if their number is whole",
+          "[memory]") {
+    // Two stages of one layer and m microbatches, messages without time. A pass takes u for a microbatch; the first
+    // layer needs no gradient of its inputs, so that the second stage is the busier one: u before it, 3u for each
+    // microbatch, u after it. With three 11u; twice the batch has six, 20u, and not 22u; a third of it has one, 5u.
+    // Half of it would be 1.5 microbatches: there are three of half the size, 11u/2.
+    const Cluster cluster = plain_star(1e18, 0);
+    const Model model = layers({4000, 4000});
+    Plan plan = plan_of(2);
+    plan.batch_per_rank = 6;
+    plan.parallelism.pipeline.stages = 2;
+    plan.parallelism.pipeline.micro_batches = 3;
+    ExplainOptions options;
+    for (const double factor : {2.0, 1.0 / 3, 0.5}) options.changes.push_back({"batch", factor});
+    const Explanation e = explain(lower(cluster, model, plan), options);
+    const double pass_s = e.result.time.iteration_s / 11;
+    REQUIRE(pass_s > 0);
+    for (const WhatIf& one : e.what_if) {
+        CAPTURE(one.change, one.text, one.problem);
+        REQUIRE(one.iteration_time_s);
+        if (one.change == "batch x2") {
+            CHECK(*one.iteration_time_s == Approx(20 * pass_s).epsilon(1e-6));
+            CHECK(one.text == "each rank computes 2 times the samples, in 6 microbatches of the same size");
+        } else if (one.change == "batch x0.5") {
+            CHECK(*one.iteration_time_s == Approx(11 * pass_s / 2).epsilon(1e-6));
+            CHECK(one.text.ends_with(", in 3 microbatches as before, each 0.5 times as large"));
+        } else {
+            CHECK(*one.iteration_time_s == Approx(5 * pass_s).epsilon(1e-6));
+        }
+    }
+}
+
 TEST_CASE("what if: twice the speed halves computation, and twice the bandwidth halves transfers", "[memory]") {
     const Cluster cluster = plain_star(1e9, 1e-6);
     const Model model = layers({4'000'000});

@@ -74,7 +74,7 @@ struct Table {
                     CAPTURE(fabric.name, operation, name, ranks, segment, plan.bytes);
                     const Comparison compared = compare(cluster, plan);
                     CHECK(compared.difference <= 1e-9);
-                    CHECK(compared.folded.folded.error_s == 0);
+                    CHECK(compared.folded.folded.error_s <= 1e-9 * compared.folded.completion_time_s);
                     worst = std::max(worst, compared.difference);
                     ++rows;
                     folded += compared.folded.folded.messages_folded > 0;
@@ -167,7 +167,8 @@ TEST_CASE("folding: large rings on a star equal the formula, whatever their bloc
                 const CollectiveResult result = simulate_collective(cluster, plan);
                 REQUIRE(result.closed_form_s);
                 CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-9));
-                CHECK(result.folded.error_s <= (bytes % ranks == 0 ? 0 : 2 * ranks / 12.5e9));
+                CHECK(result.folded.error_s <=
+                      (bytes % ranks == 0 ? 0 : 2 * ranks / 12.5e9) + 1e-9 * result.completion_time_s);
                 CHECK(result.messages == 2ull * ranks * (ranks - 1));
                 CHECK(result.bytes_sent == 2ull * (ranks - 1) * bytes);
                 CHECK(result.folded.messages_simulated <= 6ull * ranks);
@@ -188,7 +189,7 @@ TEST_CASE("folding: the error of a large ring on another fabric stays within its
             CAPTURE(fabric.name, rest);
             const Comparison compared = compare(fabric.cluster(144, 0), plan);
             const double off_s = std::abs(compared.folded.completion_time_s - compared.simulated.completion_time_s);
-            CHECK(off_s <= compared.folded.folded.error_s + 1e-9 * compared.simulated.completion_time_s);
+            CHECK(off_s <= compared.folded.folded.error_s);
             CHECK(compared.difference < 0.01);
             worst = std::max(worst, compared.difference);
             folded += compared.folded.folded.messages_folded > 0;
@@ -284,7 +285,7 @@ TEST_CASE("folding: late ranks, many buckets and an oversubscribed tree stay wit
                 const ReplayedIteration folded = trained(cluster, model, plan, Fidelity::folded);
                 const double off_s = std::abs(folded.time.iteration_s - simulated.time.iteration_s);
                 CHECK(off_s < 0.01 * simulated.time.iteration_s);
-                CHECK(off_s <= folded.timeline.folding_error_s + 1e-9 * simulated.time.iteration_s);
+                CHECK(off_s <= folded.timeline.folding_error_s);
                 worst = std::max(worst, off_s / simulated.time.iteration_s);
             }
         }
@@ -348,8 +349,7 @@ TEST_CASE("folding: errors of large rings whose messages share links stay within
                     plan.bytes = bytes;
                     const Comparison compared = compare(cluster, plan);
                     const double expected_s = compared.simulated.completion_time_s;
-                    CHECK(std::abs(compared.folded.completion_time_s - expected_s) <=
-                          compared.folded.folded.error_s + 1e-9 * expected_s);
+                    CHECK(std::abs(compared.folded.completion_time_s - expected_s) <= compared.folded.folded.error_s);
                 }
             }
         }

@@ -231,6 +231,39 @@ TEST_CASE("recomputation: hardware FLOP include the repeated passes, model FLOP 
     }
 }
 
+TEST_CASE(
+    "utilisation: a device that computes all the time has a hardware FLOP utilisation of 1, also under a causal mask",
+    "[memory]") {
+    // One block of width h, s tokens and two samples. Products with weights have 12h² weights: 24sh² FLOP forward,
+    // twice as many backward. All scores have 4s²h FLOP forward and 8s²h backward: the model's. Flash attention
+    // computes (s+1)/(2s) of the scores under the mask, and 10s²h backward. All is computed at the peak, so that
+    // executed FLOP fill the time, in which the model's FLOP may be more.
+    constexpr double s = 64, h = 8, peak = 1e9, samples = 2;
+    Model model = blocks(1, 64, 8, 2);
+    auto& attention = std::get<Attention>(model.layers[0].shape);
+    attention.scores = Scores::flash;
+    Cluster cluster = star_cluster(1, no_time_Bps, 0);
+    cluster.device.flops_per_s = peak;
+    cluster.device.memory_Bps = unlimited;
+    for (const bool causal : {false, true})
+        for (const Recomputation kind : {Recomputation::none, Recomputation::full}) {
+            CAPTURE(causal, kind == Recomputation::full);
+            attention.causal = causal;
+            Plan plan = plan_of(1, {}, kind);
+            plan.batch_per_rank = 2;
+            plan.compute = ComputeKind::roofline;
+            const double seen = causal ? (s + 1) / (2 * s) : 1, again = kind == Recomputation::full ? 1 : 0;
+            const double executed = samples * ((3 + again) * 24 * s * h * h + seen * (14 + again * 4) * s * s * h);
+            const double needed = samples * 3 * (24 * s * h * h + 4 * s * s * h);
+            const Result result = simulate(lower(cluster, model, plan));
+            CHECK(result.time.iteration_s == Approx(executed / peak).epsilon(1e-9));
+            CHECK(result.utilisation.hardware_flops.value() == Approx(1).epsilon(1e-9));
+            CHECK(result.utilisation.model_flops.value() == Approx(needed / executed).epsilon(1e-9));
+            CHECK(above_peak_note(result.utilisation, cluster.device) == "");
+            if (causal && again == 0) CHECK(result.utilisation.model_flops.value() > 1.1);
+        }
+}
+
 TEST_CASE("recomputation: folded iterations take as long as message by message", "[memory]") {
     const Model model = blocks(4, 8, 48, 6);
     for (const bool sequence : {false, true}) {

@@ -281,7 +281,7 @@ TEST_CASE("symmetry: a byte for each of many small blocks is not negligible") {
     const ReplayedIteration all = replay_iteration(lower(cluster, model, plan));
     plan.fidelity = Fidelity::folded;
     const ReplayedIteration some = replay_representatives(lower(cluster, model, plan));
-    CHECK(some.folded.error_s == 0);
+    CHECK(some.folded.error_s <= 1e-9 * some.time.iteration_s);
     check_same_result(all, some);
 }
 

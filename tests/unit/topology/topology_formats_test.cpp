@@ -48,7 +48,7 @@ using Edge = std::tuple<std::string, std::string, double, double>;
 /// Returns the cables of a spec, each from its lesser name to its greater one, in order.
 std::vector<Edge> edges(const TopologySpec& spec) {
     std::vector<Edge> result;
-    for (const auto& [from, to, wire, instant] : spec.edges)
+    for (const auto& [from, to, wire, instant, parallel] : spec.edges)
         result.emplace_back(std::min(from, to), std::max(from, to), wire.bandwidth_Bps, wire.latency_s);
     std::sort(result.begin(), result.end());
     return result;
@@ -265,11 +265,40 @@ TEST_CASE("opposite edges are one cable", "[topology][formats][memory]") {
                       back = "<edge source='b' target='a'/>";
     CHECK(parse_graph("x.xml", graphml(nodes + there + back, "directed")).edges.size() == 1);
     CHECK(holds(error("x.xml", graphml(nodes + there + back)), "b -- a is listed twice"));
+    CHECK(holds(error("x.xml", graphml(nodes + there + back)), "line "));
     CHECK(holds(error("x.xml", graphml(nodes + back, "directed")), "b -> a has no opposite"));
     CHECK(holds(error("x.dot", "digraph { a -> b -> c -> a }"), "a -> b has no opposite"));
     CHECK(holds(error("x.dot", "digraph { a -> b; b -> a [bandwidth=\"1 Gbps\"] }"), "different bandwidths"));
     CHECK(holds(error("x.dot", "digraph { a -> b; b -> a; a -> b }"), "a -> b is listed twice"));
     CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is listed twice"));
+}
+
+TEST_CASE("GraphML: speeds of links as in the Internet Topology Zoo, and parallel cables",
+          "[topology][formats][memory]") {
+    const auto zoo = [](const std::string& edges) {
+        return "<graphml><key id='r' for='edge' attr.name='LinkSpeedRaw' attr.type='double'/>"
+               "<key id='s' for='edge' attr.name='LinkSpeed' attr.type='string'/>"
+               "<key id='u' for='edge' attr.name='LinkSpeedUnits' attr.type='string'/>"
+               "<key id='b' for='edge' attr.name='bandwidth' attr.type='string'/>"
+               "<graph edgedefault='undirected'><node id='a'/><node id='b'/><node id='c'/>\n" +
+               edges + "</graph></graphml>";
+    };
+    // 10 Gb/s = 1.25 GB/s; 155 Mb/s = 19.375 MB/s; 64 kb/s = 8 kB/s
+    const std::string raw =
+                          "<edge source='a' target='b'><data key='r'>10000000000.0</data><data key='s'>9</data></edge>",
+                      megabits = "<edge source='b' target='c'><data key='u'>M</data><data key='s'>155</data></edge>",
+                      kilobits = "<edge source='b' target='c'><data key='u'>K</data><data key='s'>64</data></edge>",
+                      own = "<edge source='a' target='c'><data key='b'>8 Gbps</data><data key='r'>1.0</data></edge>";
+    const TopologySpec spec = parse_graph("x.graphml", zoo(raw + megabits + kilobits + own));
+    CHECK(edges(spec) ==
+          std::vector<Edge>{{"a", "b", 1.25e9, 0}, {"a", "c", 1e9, 0}, {"b", "c", 8e3, 0}, {"b", "c", 19.375e6, 0}});
+    // A fabric has both cables, and routes may take either; an overlay has no use for a second one.
+    CHECK(make_topology(spec, Use::fabric).cables == 4);
+    CHECK_THROWS_WITH(make_topology(spec, Use::overlay), Catch::Contains("connected twice"));
+    CHECK(holds(error("x.graphml", zoo(raw + "\n<edge source='b' target='a'/>")),
+                "line 3: the edge b -- a is listed twice"));
+    CHECK(holds(error("x.graphml", zoo(raw + "\n<edge source='b' target='c'><data key='r'>-1</data></edge>")),
+                "line 3: "));
 }
 
 TEST_CASE("a graph that is not a topology is rejected with the reason", "[topology][formats][memory]") {
