@@ -66,7 +66,9 @@ private:
             return gathered_s_;
         }
         double& stream_s = operation.kind == Operation::Kind::compute ? computed_s_ : quiet_s_;
-        const double start_s = std::max({stream_s, at(operation.after), at(operation.also)});
+        const bool synchronous = operation.exchange && operation.exchange->synchronous;
+        const double issued_s = synchronous ? computed_s_ : 0;
+        const double start_s = std::max({stream_s, issued_s, at(operation.after), at(operation.also)});
         if (operation.kind == Operation::Kind::compute) compute_s_ += operation.seconds;
         return stream_s =
                    start_s + (operation.kind == Operation::Kind::compute ? operation.seconds : price_of(operation));

@@ -155,6 +155,9 @@ private:
                         continue;
                     case Operation::Kind::exchange:
                         task = add_exchange(rank, *operation.exchange, operation.layer, micro_batch, data, first);
+                        if (const TaskId issued = ranks_[rank].last_computed;
+                            operation.exchange->synchronous && issued != no_task && issued != data)
+                            graph_.depend(task, issued);
                         break;
                     case Operation::Kind::compute:
                         task = add_computation(rank, operation, micro_batch, data);

@@ -30,6 +30,8 @@ struct ActivationExchange {
     std::vector<std::uint64_t> bytes;
     Phase phase = Phase::activations;
     std::uint32_t chunks = 1;  ///< number of exchanges of these sizes, one after the other: see chunked_products.hpp
+    /// The exchange begins when the device has computed what was issued before, and so overlaps with nothing.
+    bool synchronous = false;
 
     /// Returns true for an algorithm of the collective library, which Lowered may make with channels.
     bool in_library() const { return !spec.name.empty(); }

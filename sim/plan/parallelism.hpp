@@ -85,8 +85,7 @@ struct Pipeline {
 };
 
 /// Overlap of the exchanges of a layer's input gradients with the computation of its weight gradients (Megatron-LM's
-/// LinearWithGradAccumulationAndAsyncCommunication), or none. `as_gradients`: as Plan::overlap says. All gradients of a
-/// layer's weights count, although those of its last product come earlier.
+/// LinearWithGradAccumulationAndAsyncCommunication), or none. `as_gradients`: as Plan::overlap says.
 enum class ModelOverlap { as_gradients, none, weight_gradients };
 
 /// State that ranks with the same weights shard. `optimizer`: the optimizer's state (ZeRO-1). `gradients`: also the
