@@ -138,6 +138,19 @@ void describe_experts(Fields& fields, ExpertGroups& experts) {
                                      "and expert (see --seed): `20 %`."},
                                     experts.imbalance, percent, 0, 1000, "none");
             if (percent) experts.imbalance /= 100;
+            inner.one_of({"exchange",
+                          "Exchange of tokens with several experts: a copy for each (`copies`, Megatron-Core's "
+                          "`alltoall`), or one for each node, then one for each rank (`deduplicated`, DeepEP)."},
+                         experts.exchange,
+                         {{"copies", ExpertExchange::copies}, {"deduplicated", ExpertExchange::deduplicated}});
+            inner.integer({"token_nodes",
+                           "Maximum number of nodes that have a token's experts, with `exchange: deduplicated` "
+                           "(node-limited routing; DeepSeek-V3: 4). Default: any."},
+                          experts.token_nodes, 1, largest_group);
+            inner.one_of({"dispatch",
+                          "Elements of tokens on their way to experts, and of gradients of results: `activations`, or "
+                          "`fp8`, 1 B and a scale of 4 B for each 128 (DeepSeek-V3, DeepEP)."},
+                         experts.fp8_dispatch, {{"activations", false}, {"fp8", true}});
             constexpr double most = 10;
             if (experts.imbalance > most)
                 inner.reject("imbalance", fmt::format("'imbalance' is {}, which is above 1000 %", experts.imbalance),

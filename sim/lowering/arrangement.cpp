@@ -174,7 +174,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         exchanges.add(i, algorithms);
         if (parallelism.layout.context > 1)
             add_context(model, model.layers[i], parallelism, algorithms.all_to_all, result.layers[i]);
-        add_experts(model, model.layers[i], parallelism.sequence, algorithms, result.layers[i]);
+        add_experts(model, model.layers[i], plan, cluster.node.devices, algorithms, result.layers[i]);
     }
 
     result.first_layer = cut(result.layers, parallelism.pipeline);

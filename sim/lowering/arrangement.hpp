@@ -90,6 +90,7 @@ struct LayerExchanges {
 struct PlacedExperts {
     Grouping group;                  ///< the ranks that divide them
     std::uint32_t rows = 1;          ///< expert rows: neighbours that divide each of them
+    std::uint32_t node_ranks = 0;    ///< members of the group on each node, if tokens are deduplicated
     std::uint64_t bytes = 0;         ///< of the gradients of a rank's experts ...
     std::uint64_t weight_bytes = 0;  ///< ... and of their weights
     Grouping replicas;               ///< the ranks that have the same experts ...

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "sim/lowering/expert_parallelism.hpp"
 #include "sim/lowering/optimizer_step.hpp"
 #include "sim/lowering/sharding.hpp"
 
@@ -243,6 +244,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
         place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
     training.arrangement = arrange(training.cluster, training.model, training.plan);
     check_nodes(training.plan, training.arrangement, training.places);
+    check_expert_nodes(training.arrangement, training.places);
     training.input_copy_s = input_copy_seconds(training);
     training.buckets = plan_buckets(training);
     choose_reductions(training);

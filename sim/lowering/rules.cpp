@@ -72,6 +72,13 @@ constexpr Setting ring_context{"parallelism.context", "{exchange: ring}", [](con
                                }};
 constexpr Setting imbalance{"parallelism.experts", "{imbalance: …}",
                             [](const Plan& plan) { return plan.parallelism.experts.imbalance > 0; }};
+constexpr Setting deduplicated{"parallelism.experts", "{exchange: deduplicated}", [](const Plan& plan) {
+                                   return plan.parallelism.experts.exchange == ExpertExchange::deduplicated;
+                               }};
+constexpr Setting token_nodes{"parallelism.experts", "{token_nodes: …}",
+                              [](const Plan& plan) { return plan.parallelism.experts.token_nodes > 0; }};
+constexpr Setting fp8_dispatch{"parallelism.experts", "{dispatch: fp8}",
+                               [](const Plan& plan) { return plan.parallelism.experts.fp8_dispatch; }};
 constexpr Setting divided_experts{"parallelism.experts", "{ranks: 2 or more}",
                                   [](const Plan& plan) { return plan.parallelism.experts.ranks > 1; }};
 constexpr Setting unequal_experts{"parallelism.experts", "{ranks: 2 or more, imbalance: …}", [](const Plan& plan) {
@@ -327,6 +334,12 @@ std::vector<Rule> table() {
         excludes({context}, domain, "'context' divides sequences, and 'domain' images", "remove one of them"),
         needs({imbalance}, divided_experts, "an imbalance has no effect on a rank that has all experts",
               "write `experts: {ranks: 8, imbalance: 20 %}`, or remove it"),
+        needs({deduplicated, fp8_dispatch}, divided_experts, "a rank that has all experts exchanges no tokens",
+              "write `experts: {ranks: 8, …}`, or remove it"),
+        needs({token_nodes}, deduplicated, "a copy for each expert has the same bytes wherever the experts are",
+              "write `exchange: deduplicated`, or remove it"),
+        excludes({imbalance}, deduplicated, "ranks with one copy of a token for several experts have equal loads",
+                 "remove `imbalance`, or write `exchange: copies`"),
         excludes({bruck}, unequal_experts, "'bruck' moves equal blocks, but experts have different loads",
                  "write `direct` or `pairwise`"),
         needs({frequent_sync}, one_stage, "a pipeline exchanges gradients after its last microbatch",

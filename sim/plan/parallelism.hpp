@@ -122,6 +122,9 @@ inline constexpr std::int64_t ranks_of_node = 0;
 /// How the ranks of a context group, which divide a sequence's positions, compute attention: see context.hpp.
 enum class ContextExchange { ring, ulysses };
 
+/// How tokens reach their experts: each copy by itself, or once per node and rank. See expert_parallelism.hpp.
+enum class ExpertExchange { copies, deduplicated };
+
 /// Groups of ranks that divide the experts of every layer that has some: see experts.hpp.
 struct ExpertGroups {
     std::int64_t ranks = 1;
@@ -129,6 +132,9 @@ struct ExpertGroups {
     /// of the layer.
     std::int64_t model = 0;
     double imbalance = 0;  ///< coefficient of variation of the experts' tokens: see expert_loads.hpp
+    ExpertExchange exchange = ExpertExchange::copies;
+    std::int64_t token_nodes = 0;  ///< maximum number of nodes that have a token's experts; 0: any
+    bool fp8_dispatch = false;     ///< tokens, and gradients of results, are sent in FP8 with scales
 
     /// Returns the number of expert rows in a layer with `rows` rows.
     std::int64_t rows_of(std::int64_t rows) const { return model == 0 ? rows : model; }
