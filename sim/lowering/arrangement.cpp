@@ -13,6 +13,7 @@
 #include "sim/lowering/layer_exchanges.hpp"
 #include "sim/lowering/pipeline.hpp"
 #include "sim/lowering/sharding.hpp"
+#include "sim/workload/experts.hpp"
 
 namespace syncline {
 
@@ -103,7 +104,7 @@ PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer
         placed.padded = static_cast<double>(each * placed.contributors) / static_cast<double>(parts);
         placed.share.fraction = static_cast<double>(each) / static_cast<double>(parts);
     }
-    const double parameters = static_cast<double>(layer.parameters) * placed.share.fraction;
+    const double parameters = row_parameters(layer, placed.share.fraction);
     placed.bytes = static_cast<std::uint64_t>(std::ceil(parameters * gradient_element(model)));
     placed.weight_bytes = static_cast<std::uint64_t>(std::ceil(parameters * weight_element(model)));
     return placed;

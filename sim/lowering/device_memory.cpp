@@ -15,8 +15,7 @@ namespace {
 /// Returns the optimizer state of one parameter, with the master copy of the weight.
 double state_bytes(Optimizer optimizer, const Model& model) {
     if (optimizer == Optimizer::none) return 0;
-    const double copy = master_element(model);
-    return kept_values(optimizer) * std::max(copy, weight_element(model)) + copy;
+    return kept_values(optimizer) * moment_element(model) + master_element(model);
 }
 
 /// Returns the bytes in the host's memory for one parameter: the state, with a copy of the weight if it has none, and
@@ -24,7 +23,7 @@ double state_bytes(Optimizer optimizer, const Model& model) {
 double host_bytes(Optimizer optimizer, const Model& model) {
     const double copy = master_element(model), weight = weight_element(model);
     const double gradient = std::max(gradient_element(model), model.precision.accumulation);
-    return (1 + kept_values(optimizer)) * std::max(copy, weight) + gradient + (copy > 0 ? weight : 0);
+    return kept_values(optimizer) * moment_element(model) + std::max(copy, weight) + gradient + (copy > 0 ? weight : 0);
 }
 
 /// Activations of a virtual stage's layers for one microbatch: those that are kept until its backward pass, and those

@@ -90,7 +90,7 @@ void place_experts(const Model& model, std::uint32_t number, const Plan& plan, P
                         shape->hidden, placed.layout.rows),
             "use fewer rows");
     const auto all = static_cast<double>(shape->experts * expert_parameters(*shape));
-    const double rest = static_cast<double>(layer.parameters) * placed.share.fraction - all * placed.share.fraction;
+    const double rest = row_parameters(layer, placed.share.fraction) - all * placed.share.fraction;
     const auto bytes = [](double parameters, double element) {
         return static_cast<std::uint64_t>(std::ceil(parameters * element));
     };

@@ -127,6 +127,9 @@ constexpr Setting products{"precision.products", "",
 constexpr Setting master{"precision.master", "", [](const Plan& plan, const Model& model) {
                              return plan.precision.master && master_element(model) > 0;
                          }};
+constexpr Setting moments{"precision.moments", "", [](const Plan& plan) { return plan.precision.moments.has_value(); }};
+constexpr Setting stateful{"optimizer", "momentum or adam",
+                           [](const Plan& plan) { return kept_values(plan.optimizer) > 0; }};
 constexpr Setting measured{"compute", "measured", is<&Plan::compute, ComputeKind::measured>};
 constexpr Setting efficiency{"compute", "efficiency", is<&Plan::compute, ComputeKind::efficiency>};
 constexpr Setting tables{"compute", "tables", is<&Plan::compute, ComputeKind::tables>};
@@ -382,6 +385,7 @@ std::vector<Rule> table() {
               "`products`"),
         needs({master}, smaller_weights, "a master copy of {master} has no effect beside weights of {weights}",
               "write `none`, or smaller weights"),
+        needs({moments}, stateful, "an optimizer without moments keeps none", "write `optimizer: adam`, or remove it"),
         needs({run_tokens}, embedding, "workload '{workload}' has no tokens, because it has no embedding",
               "write the length in `samples`"),
         needs({recomputes_parts}, attention,
