@@ -76,13 +76,15 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                     "Default: the batch of a replica, divided by `micro_batches`."},
                    open.micro_batch_size, 1, 1 << 24);
     fields.one_of({"schedule",
-                   "Pipeline schedule: all forward, then all backward passes (`gpipe`), `1f1b`, 1F1B with virtual "
-                   "stages (`interleaved`), or with weight gradients that fill the bubble (`zb-h1`)."},
+                   "Pipeline schedule: all forward, then all backward passes (`gpipe`), `1f1b`, with virtual stages "
+                   "(`interleaved`), late weight gradients (`zb-h1`), or both in a V (`zb-v`, `dualpipe-v`)."},
                   pipeline.schedule,
                   {{"gpipe", PipelineSchedule::gpipe},
                    {"1f1b", PipelineSchedule::one_f_one_b},
                    {"interleaved", PipelineSchedule::interleaved},
-                   {"zb-h1", PipelineSchedule::zero_bubble_h1}});
+                   {"zb-h1", PipelineSchedule::zero_bubble_h1},
+                   {"zb-v", PipelineSchedule::zero_bubble_v},
+                   {"dualpipe-v", PipelineSchedule::dualpipe_v}});
     fields.integer(
         {"virtual_stages",
          "Number of virtual stages on each stage, parts of the model that are not neighbours (Megatron-LM)."},

@@ -218,18 +218,22 @@ private:
     Number gathered_ = Operation::nothing;  ///< ... and its last all-gather
 };
 
-VirtualStagePasses passes_of(const Lowered& training, std::uint32_t part, bool apart) {
+VirtualStagePasses passes_of(const Lowered& training, std::uint32_t part, bool apart, bool some) {
     const Arrangement& arrangement = training.arrangement;
     const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
-    Writer forward(training), backward(training), later(training);
+    Writer forward(training), backward(training), later(training), whole(training);
     for (std::uint32_t layer = first; layer < end; ++layer) forward.forward(layer, Phase::forward);
     for (std::uint32_t layer = end; layer-- > first;) {
         const LayerSpan again = arrangement.again_before(layer);
-        for (std::uint32_t each = again.first; each < again.end; ++each) backward.forward(each, Phase::recompute);
-        backward.backward(layer, apart);
+        const auto add = [&](Writer& pass, bool without_weights) {
+            for (std::uint32_t each = again.first; each < again.end; ++each) pass.forward(each, Phase::recompute);
+            pass.backward(layer, without_weights);
+        };
+        add(backward, apart);
         if (apart) later.weight_gradients(layer);
+        if (some) add(whole, false);
     }
-    return {forward.take(), backward.take(), later.take()};
+    return {forward.take(), backward.take(), later.take(), whole.take()};
 }
 
 }  // namespace
@@ -244,10 +248,11 @@ bool exchange_within_stages(const std::vector<VirtualStagePasses>& parts) {
 
 std::vector<VirtualStagePasses> passes_of(const Lowered& training) {
     const Pipeline& pipeline = training.plan.parallelism.pipeline;
-    const bool apart = pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1;
+    const bool apart = pipeline.computes_weights_apart();
+    const bool some = apart && pipeline.schedule == PipelineSchedule::dualpipe_v;
     std::vector<VirtualStagePasses> parts;
     for (std::uint32_t part = 0; part + 1 < training.arrangement.first_layer.size(); ++part)
-        parts.push_back(passes_of(training, part, apart));
+        parts.push_back(passes_of(training, part, apart, some));
     return parts;
 }
 

@@ -77,9 +77,11 @@ struct VirtualStagePasses {
     PassProgram forward;
     PassProgram backward;  ///< of all gradients, or of those of inputs
     PassProgram later;     ///< of the gradients of weights, where the schedule computes them apart
+    PassProgram whole;     ///< of all gradients, where the schedule computes only some apart
 
     const PassProgram& of(const Slot& slot) const {
         if (slot.forward) return forward;
+        if (slot.gradients == Gradients::all && !whole.operations.empty()) return whole;
         return slot.gradients == Gradients::weights ? later : backward;
     }
 };

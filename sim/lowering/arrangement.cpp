@@ -142,6 +142,7 @@ Software software_of(const Model& model, const Plan& plan) {
 Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan) {
     const Parallelism& parallelism = plan.parallelism;
     Arrangement result;
+    result.pipeline = parallelism.pipeline;
     result.stages = narrow(parallelism.pipeline.stages);
     result.virtual_stages = narrow(parallelism.pipeline.virtual_stages);
     result.stage_ranks = narrow(plan.stage_ranks());

@@ -164,6 +164,10 @@ struct Arrangement {
     /// First layer of each virtual stage, followed by the number of layers.
     std::vector<std::uint32_t> first_layer;
     std::vector<Boundary> boundaries;  ///< after each virtual stage but the last
+    Pipeline pipeline;                 ///< the plan's
+
+    /// Returns the stage that a virtual stage is on.
+    std::uint32_t stage_of(std::uint32_t virtual_stage) const { return pipeline.stage_of(virtual_stage); }
 
     /// Returns whether no earlier layer is recomputed together with this one.
     bool begins_span(std::uint32_t layer) const {

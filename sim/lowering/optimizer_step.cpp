@@ -16,7 +16,7 @@ double updated_weights(const Lowered& training, std::uint32_t stage) {
     const double element = weight_element(training.model);
     double weights = 0;
     for (const PlacedLayer& layer : training.arrangement.layers) {
-        if (layer.virtual_stage % training.arrangement.stages != stage) continue;
+        if (training.arrangement.stage_of(layer.virtual_stage) != stage) continue;
         layer.each_weights([&](const Grouping& shards, std::uint64_t bytes) {
             weights += std::ceil(static_cast<double>(bytes) / element / (divided ? shards.size : 1));
         });

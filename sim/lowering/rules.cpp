@@ -95,6 +95,14 @@ constexpr Setting taking_turns{"parallelism.pipeline.schedule", "1f1b",
                                is<&Pipeline::schedule, PipelineSchedule::one_f_one_b>};
 constexpr Setting interleaved{"parallelism.pipeline.schedule", "interleaved",
                               is<&Pipeline::schedule, PipelineSchedule::interleaved>};
+constexpr Setting takes_virtual_stages{
+    "parallelism.pipeline.schedule", "interleaved, zb-v or dualpipe-v", [](const Plan& plan) {
+        const Pipeline& pipeline = plan.parallelism.pipeline;
+        return pipeline.schedule == PipelineSchedule::interleaved || pipeline.turns();
+    }};
+constexpr Setting turning{"parallelism.pipeline.schedule", "zb-v or dualpipe-v",
+                          [](const Plan& plan) { return plan.parallelism.pipeline.turns(); }};
+constexpr Setting two_virtual_stages{"parallelism.pipeline.virtual_stages", "2", is<&Pipeline::virtual_stages, 2>};
 constexpr Setting virtual_stages{"parallelism.pipeline.virtual_stages", "2 or more",
                                  is_not<&Pipeline::virtual_stages, 1>};
 constexpr Setting sequence{"parallelism.sequence", "true", is<&Parallelism::sequence, true>};
@@ -352,8 +360,15 @@ std::vector<Rule> table() {
               "remove it, or write `last-micro-batch`"),
         needs({interleaved}, virtual_stages, "an interleaved schedule needs several virtual stages",
               "write for example `virtual_stages: 2`"),
-        needs({virtual_stages}, interleaved, "{virtual_stages} virtual stages need an interleaved schedule",
+        needs({virtual_stages}, takes_virtual_stages, "{virtual_stages} virtual stages need an interleaved schedule",
               "write `schedule: interleaved`"),
+        needs({turning}, two_virtual_stages,
+              "microbatches pass through two virtual stages of each stage, on the way to the last one and back",
+              "write `virtual_stages: 2`"),
+        excludes({turning}, one_stage, "a single stage has no other from which microbatches could return",
+                 "write `schedule: 1f1b`, or more stages"),
+        excludes({turning}, sharded_weights, "weights are not gathered where the passes of two microbatches alternate",
+                 "write `sharding: optimizer`, or another schedule"),
         needs({sequence}, several_rows, "'sequence' needs more than one row", "write for example `model: 8`"),
         needs({model_overlap}, several_rows, "'model_overlap' needs more than one row", "write for example `model: 8`"),
         needs({model_chunks}, sequence, "'chunks' are those of the allgathers and reduce-scatters of `sequence`",

@@ -53,8 +53,10 @@ struct LayerRange {
 /// the same with several virtual stages on each stage (D. Narayanan et al., "Efficient large-scale language model
 /// training on GPU clusters using Megatron-LM", SC 2021). `zero_bubble_h1`: as one_f_one_b, but gradients of weights
 /// are computed apart, to fill part of the bubble (P. Qi et al., "Zero bubble pipeline parallelism", ICLR 2024,
-/// schedule ZB-H1).
-enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1 };
+/// schedule ZB-H1). `zero_bubble_v` and `dualpipe_v` have two virtual stages on each stage, which microbatches pass
+/// through like a V, down the stages and back (P. Qi et al., "Pipeline parallelism with controllable memory", NeurIPS
+/// 2024; deepseek-ai/DualPipe).
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1, zero_bubble_v, dualpipe_v };
 
 /// Transfers between stages: the next pass overlaps them, or waits (`blocking`). `as_schedule`: blocking with
 /// one_f_one_b, else overlapped, as in Megatron-LM (`overlap_p2p_comm` in megatron/training/arguments.py; before 2023
@@ -65,7 +67,7 @@ enum class Transfers { as_schedule, blocking, overlapped };
 struct Pipeline {
     std::int64_t stages = 1;
     std::int64_t micro_batches = 1;   ///< parts of a replica's batch, also without stages
-    std::int64_t virtual_stages = 1;  ///< on each stage: the c-th of stage s is virtual stage c·stages + s of the model
+    std::int64_t virtual_stages = 1;  ///< on each stage: see virtual_stage_of()
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
     /// Number of layers in each virtual stage, stages·virtual_stages of them in forward order. Empty: chosen to
     /// minimise the time of the slowest one.
@@ -76,6 +78,27 @@ struct Pipeline {
     /// Megatron-Core); DeepSpeed, runtime/pipe/engine.py: pipe_partitioned, grad_partitioned. Not between layers with
     /// different layouts.
     bool scatter_gather = true;
+
+    /// Returns whether microbatches turn after the last stage, and come back.
+    bool turns() const {
+        return schedule == PipelineSchedule::zero_bubble_v || schedule == PipelineSchedule::dualpipe_v;
+    }
+    /// Returns whether gradients of weights are computed in passes of their own, if there are several stages.
+    bool computes_weights_apart() const {
+        return (schedule == PipelineSchedule::zero_bubble_h1 || turns()) && stages > 1;
+    }
+    /// Returns the virtual stage of the model that is the `rank`-th of a stage: rank·stages + stage, or on the way back
+    /// from the last stage rank·stages + (stages-1-stage).
+    std::uint32_t virtual_stage_of(std::uint32_t rank, std::uint32_t stage) const {
+        const auto all = static_cast<std::uint32_t>(stages);
+        return rank * all + (turns() && rank % 2 == 1 ? all - 1 - stage : stage);
+    }
+    /// Returns the stage that a virtual stage is on.
+    std::uint32_t stage_of(std::uint32_t virtual_stage) const {
+        const auto all = static_cast<std::uint32_t>(stages);
+        const std::uint32_t way = virtual_stage % all;
+        return turns() && virtual_stage / all % 2 == 1 ? all - 1 - way : way;
+    }
 
     /// Returns true if a stage's next pass waits until what it sends has arrived.
     bool blocks() const {

@@ -328,6 +328,11 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     // By the seed alone, so that nothing else of the plan depends on them.
     split.pipeline.transfers = static_cast<Transfers>(seed % 3);
     split.pipeline.scatter_gather = seed % 4 != 0;
+    const bool may_turn = split.pipeline.virtual_stages == 2 && split.pipeline.stages > 1;
+    if (may_turn && split.sharding != Sharding::parameters && seed % 2 == 0)
+        split.pipeline.schedule = split.pipeline.micro_batches >= 2 * split.pipeline.stages
+                                      ? PipelineSchedule::dualpipe_v
+                                      : PipelineSchedule::zero_bubble_v;
     if (!data_only && seed % 3 == 1) add_exchange_options(Chance(seed * 7919 + attempt), plan);
     return made;
 }
