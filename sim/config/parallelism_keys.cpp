@@ -122,7 +122,7 @@ void describe_context(Fields& fields, Parallelism& parallelism) {
 }
 
 /// Describes the key of expert groups. The number of ranks may also be given alone.
-void describe_experts(Fields& fields, ExpertGroups& experts) {
+void describe_experts(Fields& fields, ExpertGroups& experts, Pipeline& pipeline) {
     fields.integer_or_section(
         {"experts",
          "Expert parallelism: number of replicas that divide the experts of every layer, or a mapping with it (`model` "
@@ -153,6 +153,11 @@ void describe_experts(Fields& fields, ExpertGroups& experts) {
                           "Elements of tokens on their way to experts, and of gradients of results: `activations`, or "
                           "`fp8`, 1 B and a scale of 4 B for each 128 (DeepSeek-V3, DeepEP)."},
                          experts.fp8_dispatch, {{"activations", false}, {"fp8", true}});
+            inner.one_of(
+                {"overlap",
+                 "Overlap of a forward pass with the backward pass of another microbatch (`micro-batches`, "
+                 "Megatron-Core): in one `1f1b` stage, or `interleaved` stages; `none`: only in `dualpipe-v`."},
+                pipeline.pairs, {{"none", false}, {"micro-batches", true}});
             constexpr double most = 10;
             if (experts.imbalance > most)
                 inner.reject("imbalance", fmt::format("'imbalance' is {}, which is above 1000 %", experts.imbalance),
@@ -243,7 +248,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
         {"pipeline", "Pipeline parallelism: number of stages that each hold some of the layers, or a mapping."},
         pipeline.stages, 1, largest_group, [&](Fields& inner) { describe(inner, pipeline, open); });
     describe_context(fields, parallelism);
-    describe_experts(fields, parallelism.experts);
+    describe_experts(fields, parallelism.experts, parallelism.pipeline);
     describe_activations(fields, parallelism.algorithms);
     fields.flag({"sequence",
                  "Sequence parallelism: tensor-parallel ranks divide the positions between a transformer's halves, and "

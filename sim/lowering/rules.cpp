@@ -77,6 +77,13 @@ constexpr Setting deduplicated{"parallelism.experts", "{exchange: deduplicated}"
                                }};
 constexpr Setting token_nodes{"parallelism.experts", "{token_nodes: …}",
                               [](const Plan& plan) { return plan.parallelism.experts.token_nodes > 0; }};
+constexpr Setting paired_batches{"parallelism.experts", "{overlap: micro-batches}", is<&Pipeline::pairs, true>};
+constexpr Setting takes_pairs{"parallelism.pipeline.schedule", "interleaved, or 1f1b with one stage",
+                              [](const Plan& plan) {
+                                  const Pipeline& pipeline = plan.parallelism.pipeline;
+                                  return pipeline.schedule == PipelineSchedule::interleaved ||
+                                         (pipeline.schedule == PipelineSchedule::one_f_one_b && pipeline.stages == 1);
+                              }};
 constexpr Setting fp8_dispatch{"parallelism.experts", "{dispatch: fp8}",
                                [](const Plan& plan) { return plan.parallelism.experts.fp8_dispatch; }};
 constexpr Setting divided_experts{"parallelism.experts", "{ranks: 2 or more}",
@@ -210,7 +217,9 @@ constexpr Setting embedding{"", "a model with an embedding",
                             [](const Plan&, const Model& model) { return tokens_per_sample(model).has_value(); }};
 constexpr Setting attention{"", "a model with attention",
                             [](const Plan&, const Model& model) { return is_transformer(model); }};
-constexpr Setting experts{"", "layers of experts", [](const Plan&, const Model& model) { return has_experts(model); }};
+constexpr Setting experts_in_rows{"", "layers of experts with `model`", [](const Plan& plan, const Model& model) {
+                                      return has_experts(model) && plan.parallelism.layout.rows > 1;
+                                  }};
 constexpr Setting divided_scores{"", "stored scores with `context`", [](const Plan& plan, const Model& model) {
                                      return plan.parallelism.layout.context > 1 && stores_scores(model);
                                  }};
@@ -347,6 +356,15 @@ std::vector<Rule> table() {
               "write `experts: {ranks: 8, imbalance: 20 %}`, or remove it"),
         needs({deduplicated, fp8_dispatch}, divided_experts, "a rank that has all experts exchanges no tokens",
               "write `experts: {ranks: 8, …}`, or remove it"),
+        needs({paired_batches}, divided_experts, "a rank that has all experts exchanges no tokens",
+              "write `experts: {ranks: 8, …}`, or remove it"),
+        needs({paired_batches}, takes_pairs, "with this schedule a pass waits for the one before it",
+              "write `schedule: interleaved`, or remove `overlap`"),
+        excludes({paired_batches}, sharded_weights,
+                 "weights are not gathered where the passes of two microbatches alternate",
+                 "write `sharding: optimizer`, or remove `overlap`"),
+        excludes({frequent_sync}, paired_batches, "the passes of two microbatches are mixed on a rank",
+                 "remove it, or write `last-micro-batch`"),
         needs({token_nodes}, deduplicated, "a copy for each expert has the same bytes wherever the experts are",
               "write `exchange: deduplicated`, or remove it"),
         excludes({imbalance}, deduplicated, "ranks with one copy of a token for several experts have equal loads",
@@ -406,7 +424,8 @@ std::vector<Rule> table() {
         needs({recomputes_parts}, attention,
               "workload '{workload}' has no attention whose {recomputed} could be recomputed",
               "`recomputation: full` recomputes the layers of any model"),
-        excludes({recomputes_operators}, experts, "layer '{experts}': experts are no products that `operators` counts",
+        excludes({recomputes_operators}, experts_in_rows,
+                 "layer '{experts}': rows would gather tokens once more for what `operators` computes again",
                  "write `recomputation: full`"),
         excludes({recomputes_parts}, divided_scores,
                  "scores among ranks that divide a sequence need the keys and values of the others once more",

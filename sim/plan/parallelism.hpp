@@ -78,6 +78,10 @@ struct Pipeline {
     /// Megatron-Core); DeepSpeed, runtime/pipe/engine.py: pipe_partitioned, grad_partitioned. Not between layers with
     /// different layouts.
     bool scatter_gather = true;
+    /// A forward pass runs together with the backward pass of another microbatch, so that the exchanges of one overlap
+    /// with the computation of the other: with interleaved stages, or 1F1B on one stage (Megatron-Core's
+    /// `overlap_moe_expert_parallel_comm`, megatron/core/pipeline_parallel/combined_1f1b.py). dualpipe_v always does.
+    bool pairs = false;
 
     /// Returns whether microbatches turn after the last stage, and come back.
     bool turns() const {
@@ -190,7 +194,9 @@ struct Parallelism {
 
     /// Returns true if a rank's microbatches follow each other, the backward pass of one before the next one's
     /// forward.
-    bool takes_turns() const { return pipeline.stages == 1 && pipeline.schedule == PipelineSchedule::one_f_one_b; }
+    bool takes_turns() const {
+        return pipeline.stages == 1 && pipeline.schedule == PipelineSchedule::one_f_one_b && !pipeline.pairs;
+    }
     bool syncs_each_micro_batch() const {
         if (gradient_sync != GradientSync::automatic) return gradient_sync == GradientSync::each_micro_batch;
         return sharding >= Sharding::gradients && takes_turns();

@@ -138,6 +138,13 @@ struct KeptByOperator {
         kept.part += products(block.forward).part;
         return kept;
     }
+    Kept operator()(const Experts& experts) const {
+        const double s = real(experts.positions), h = real(experts.width);
+        // With experts on several ranks, the tokens that arrive and the results that return.
+        const double exchanged = share.experts < 1 ? experts.copies() * (share.load * share.routed_tokens() + 1) : 0;
+        return {.between = s * h * exchanged * element,
+                .part = s * real(experts.shared * experts.shared_hidden) * share.fraction * element};
+    }
     template <class Other>
     Kept operator()(const Other& shape) const {
         return KeptBy{layer, element, share, false, true, logits}(shape);

@@ -49,6 +49,54 @@ Plan plan_of(std::int64_t stages, std::int64_t micro_batches, PipelineSchedule s
 
 constexpr double no_time_bps = 1e18;
 
+/// Blocks of attention and experts on stages of two ranks, each of which is a node, so that only the exchanges of
+/// experts take time.
+struct Blocks {
+    static constexpr std::int64_t s = 64, h = 32, blocks = 4;
+
+    static Model model() {
+        Model made;
+        made.name = "blocks";
+        for (std::int64_t i = 0; i < blocks; ++i) {
+            made.layers.push_back(
+                attention(fmt::format("attention{}", i), {.positions = s, .width = h, .heads = 4, .norm = Norm::none}));
+            made.layers.push_back(experts(fmt::format("experts{}", i), {.positions = s,
+                                                                        .width = h,
+                                                                        .hidden = 2 * h,
+                                                                        .experts = 2,
+                                                                        .top_k = 1,
+                                                                        .gated = false,
+                                                                        .norm = Norm::none}));
+        }
+        return made;
+    }
+    /// Returns the time of all passes of a microbatch through a block: attention (4h² and 2sh multiply-accumulates per
+    /// token; backward twice and 5/2 times that), router, and an expert of two matrices.
+    static double block_s() {
+        const double tokens = s, wide = h;
+        return 2 * tokens * (3 * (4 * wide * wide + 2 * wide + 4 * wide * wide) + 3.5 * 2 * s * wide) / 1e9;
+    }
+    /// Returns the time of an all-to-all: half of a forward pass of the attention's matrices.
+    static double exchange_s() { return 1.0 * s * 4 * h * h / 1e9; }
+    static double exchange_Bps() { return s * h * 4 / 2.0 / exchange_s(); }
+
+    /// Returns the time for which `more` microbatches lengthen an iteration of m.
+    static double more_s(Plan plan, std::int64_t more, double inside_Bps) {
+        Pipeline& pipeline = plan.parallelism.pipeline;
+        Cluster cluster = machine_of(no_time_bps).cluster(pipeline.stages);
+        cluster.node.devices = 2;
+        cluster.node.links = NodeLinks::crossbar;
+        cluster.node.link = {inside_Bps, 0};
+        plan.ranks = 2 * pipeline.stages;
+        plan.parallelism.experts.ranks = 2;
+        plan.overlap = Overlap::wait_free;
+        const double before_s = simulate(lower(cluster, model(), plan)).time.iteration_s;
+        pipeline.micro_batches += more;
+        plan.batch_per_rank += more;
+        return simulate(lower(cluster, model(), plan)).time.iteration_s - before_s;
+    }
+};
+
 }  // namespace
 
 TEST_CASE("turning stages: with equal passes zb-v has no bubble, and dualpipe-v (p-1)(F&B + B - 3W)", "[memory]") {
@@ -124,47 +172,29 @@ TEST_CASE("turning stages: microbatches pass each virtual stage once, and the tu
 
 TEST_CASE("turning stages: in pairs of passes experts' exchanges overlap with the computation of the other pass",
           "[memory]") {
-    constexpr std::int64_t s = 64, h = 32, p = 2;
-    Model model;
-    model.name = "sparse";
-    for (std::int64_t i = 0; i < 2 * p; ++i) {
-        model.layers.push_back(
-            attention(fmt::format("attention{}", i), {.positions = s, .width = h, .heads = 4, .norm = Norm::none}));
-        model.layers.push_back(experts(fmt::format("experts{}", i), {.positions = s,
-                                                                     .width = h,
-                                                                     .hidden = 2 * h,
-                                                                     .experts = 2,
-                                                                     .top_k = 1,
-                                                                     .gated = false,
-                                                                     .norm = Norm::none}));
-    }
-    // A microbatch more takes a stage two virtual stages of attention (4h² and 2sh per token, backward twice and 5/2
-    // times that), router and an expert of two matrices.
-    const double tokens = s, forward = 2 * tokens * (4.0 * h * h + 2 * h + 4.0 * h * h), core = 2 * tokens * 2 * s * h;
-    const double compute_s = 2 * (3 * forward + 3.5 * core) / 1e9;
-    const auto more_s = [&](PipelineSchedule schedule, double inside_Bps) {
-        double time_s[2];
-        // A stage is a node, so that only experts exchange on its links.
-        Cluster cluster = machine_of(no_time_bps).cluster(p);
-        cluster.node.devices = 2;
-        cluster.node.links = NodeLinks::crossbar;
-        cluster.node.link = {inside_Bps, 0};
-        for (const int more : {0, 1}) {
-            Plan plan = plan_of(p, 6 + more, schedule);
-            plan.ranks = 2 * p;
-            plan.parallelism.experts.ranks = 2;
-            plan.overlap = Overlap::wait_free;
-            time_s[more] = simulate(lower(cluster, model, plan)).time.iteration_s;
-        }
-        return time_s[1] - time_s[0];
+    const auto more_s = [](PipelineSchedule schedule, double inside_Bps) {
+        return Blocks::more_s(plan_of(2, 6, schedule), 1, inside_Bps);
     };
-    // An all-to-all takes half a forward pass of the attention.
-    const double bytes = s * h * 4 / 2.0, exchange_s = tokens * 4.0 * h * h / 1e9;
-    const double inside_Bps = bytes / exchange_s;
+    const double compute_s = 2 * Blocks::block_s();
     CHECK(more_s(PipelineSchedule::dualpipe_v, no_time_bps / 8) == Approx(compute_s).epsilon(1e-6));
-    CHECK(more_s(PipelineSchedule::dualpipe_v, inside_Bps) == Approx(compute_s).epsilon(1e-6));
+    CHECK(more_s(PipelineSchedule::dualpipe_v, Blocks::exchange_Bps()) == Approx(compute_s).epsilon(1e-6));
     // Without pairs at least the dispatches of both passes of both virtual stages are exposed.
-    CHECK(more_s(PipelineSchedule::zero_bubble_v, inside_Bps) > compute_s + 4 * exchange_s);
+    CHECK(more_s(PipelineSchedule::zero_bubble_v, Blocks::exchange_Bps()) > compute_s + 4 * Blocks::exchange_s());
+}
+
+TEST_CASE("pairs: a forward pass beside the backward pass of another microbatch hides experts' exchanges", "[memory]") {
+    Plan plan = plan_of(1, 6, PipelineSchedule::one_f_one_b);
+    plan.parallelism.pipeline.virtual_stages = 1;
+    // Four all-to-alls for each of four blocks.
+    const double compute_s = 4 * Blocks::block_s(), exchanges_s = 4 * 4 * Blocks::exchange_s();
+    CHECK(Blocks::more_s(plan, 1, Blocks::exchange_Bps()) == Approx(compute_s + exchanges_s).epsilon(1e-6));
+    plan.parallelism.pipeline.pairs = true;
+    CHECK(Blocks::more_s(plan, 1, Blocks::exchange_Bps()) == Approx(compute_s).epsilon(1e-6));
+    CHECK(peak_passes(plan.parallelism.pipeline, 0) == 2);
+    // Two stages with half of the blocks; a microbatch more on each of them.
+    Plan interleaved = plan_of(2, 8, PipelineSchedule::interleaved);
+    interleaved.parallelism.pipeline.pairs = true;
+    CHECK(Blocks::more_s(interleaved, 2, Blocks::exchange_Bps()) == Approx(compute_s).epsilon(1e-6));
 }
 
 TEST_CASE("turning stages: folding, rows, sequences, optimizer sharding and recomputation go together", "[memory]") {
