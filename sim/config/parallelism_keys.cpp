@@ -76,7 +76,7 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                     "Default: the batch of a replica, divided by `micro_batches`."},
                    open.micro_batch_size, 1, 1 << 24);
     fields.one_of({"schedule",
-                   "Pipeline schedule: all forward, then all backward passes (`gpipe`), `1f1b`, with virtual stages "
+                   "Pipeline schedule: all forward, then backward passes (`gpipe`), `1f1b`, with virtual stages "
                    "(`interleaved`), late weight gradients (`zb-h1`), or both in a V (`zb-v`, `dualpipe-v`)."},
                   pipeline.schedule,
                   {{"gpipe", PipelineSchedule::gpipe},
