@@ -72,7 +72,7 @@ public:
 
 private:
     static std::uint32_t narrow_cast(std::int64_t number) { return static_cast<std::uint32_t>(number); }
-    void take(std::deque<Slot>::iterator slot) {
+    void take(const std::deque<Slot>::iterator& slot) {
         add(*slot);
         later_.erase(slot);
     }
