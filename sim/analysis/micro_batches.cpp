@@ -27,7 +27,8 @@ struct Sizes {
 std::vector<Sizes> tries(const Pipeline& pipeline, std::int64_t all) {
     const std::int64_t stages = pipeline.stages;
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved && stages > 1;
-    std::vector<Sizes> sizes{{stages == 1 ? 3 : interleaved ? 3 * stages : 2 * stages + 2, interleaved ? stages : 1}};
+    const std::int64_t full = pipeline.turns() ? 4 * stages : interleaved ? 3 * stages : 2 * stages + 2;
+    std::vector<Sizes> sizes{{stages == 1 ? 3 : full, interleaved ? stages : 1}};
     for (std::int64_t replayed = 0; 3 * (replayed += sizes.back().together()) <= 2 * all;) {
         const std::int64_t fewer = 2 * sizes.back().fewer;
         sizes.push_back({fewer + (all - fewer) % stages, stages});

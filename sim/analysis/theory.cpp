@@ -267,6 +267,7 @@ std::string why_none_of_groups(const Lowered& training) {
     // The next forward pass overlaps with the exchange of the last layer's outputs.
     if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
         return "none where the next microbatch starts before the exchanges of the previous one end";
+    if (plan.parallelism.pipeline.pairs) return "none where the passes of two microbatches run together";
     if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimizer states";
     if (plan.overlap != Overlap::none || plan.hides_input_gradients() || plan.parallelism.model_chunks > 1)
         return "none for a split model whose exchanges overlap";

@@ -76,13 +76,15 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                     "Default: the batch of a replica, divided by `micro_batches`."},
                    open.micro_batch_size, 1, 1 << 24);
     fields.one_of({"schedule",
-                   "Pipeline schedule: all forward, then all backward passes (`gpipe`), `1f1b`, 1F1B with virtual "
-                   "stages (`interleaved`), or with weight gradients that fill the bubble (`zb-h1`)."},
+                   "Pipeline schedule: all forward, then backward passes (`gpipe`), `1f1b`, with virtual stages "
+                   "(`interleaved`), late weight gradients (`zb-h1`), or both in a V (`zb-v`, `dualpipe-v`)."},
                   pipeline.schedule,
                   {{"gpipe", PipelineSchedule::gpipe},
                    {"1f1b", PipelineSchedule::one_f_one_b},
                    {"interleaved", PipelineSchedule::interleaved},
-                   {"zb-h1", PipelineSchedule::zero_bubble_h1}});
+                   {"zb-h1", PipelineSchedule::zero_bubble_h1},
+                   {"zb-v", PipelineSchedule::zero_bubble_v},
+                   {"dualpipe-v", PipelineSchedule::dualpipe_v}});
     fields.integer(
         {"virtual_stages",
          "Number of virtual stages on each stage, parts of the model that are not neighbours (Megatron-LM)."},
@@ -120,7 +122,7 @@ void describe_context(Fields& fields, Parallelism& parallelism) {
 }
 
 /// Describes the key of expert groups. The number of ranks may also be given alone.
-void describe_experts(Fields& fields, ExpertGroups& experts) {
+void describe_experts(Fields& fields, ExpertGroups& experts, Pipeline& pipeline) {
     fields.integer_or_section(
         {"experts",
          "Expert parallelism: number of replicas that divide the experts of every layer, or a mapping with it (`model` "
@@ -138,6 +140,24 @@ void describe_experts(Fields& fields, ExpertGroups& experts) {
                                      "and expert (see --seed): `20 %`."},
                                     experts.imbalance, percent, 0, 1000, "none");
             if (percent) experts.imbalance /= 100;
+            inner.one_of({"exchange",
+                          "Exchange of tokens with several experts: a copy for each (`copies`, Megatron-Core's "
+                          "`alltoall`), or one for each node, then one for each rank (`deduplicated`, DeepEP)."},
+                         experts.exchange,
+                         {{"copies", ExpertExchange::copies}, {"deduplicated", ExpertExchange::deduplicated}});
+            inner.integer({"token_nodes",
+                           "Maximum number of nodes that have a token's experts, with `exchange: deduplicated` "
+                           "(node-limited routing; DeepSeek-V3: 4). Default: any."},
+                          experts.token_nodes, 1, largest_group);
+            inner.one_of({"dispatch",
+                          "Elements of tokens on their way to experts, and of gradients of results: `activations`, or "
+                          "`fp8`, 1 B and a scale of 4 B for each 128 (DeepSeek-V3, DeepEP)."},
+                         experts.fp8_dispatch, {{"activations", false}, {"fp8", true}});
+            inner.one_of(
+                {"overlap",
+                 "Overlap of a forward pass with the backward pass of another microbatch (`micro-batches`, "
+                 "Megatron-Core): in one `1f1b` stage, or `interleaved` stages; `none`: only in `dualpipe-v`."},
+                pipeline.pairs, {{"none", false}, {"micro-batches", true}});
             constexpr double most = 10;
             if (experts.imbalance > most)
                 inner.reject("imbalance", fmt::format("'imbalance' is {}, which is above 1000 %", experts.imbalance),
@@ -228,7 +248,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
         {"pipeline", "Pipeline parallelism: number of stages that each hold some of the layers, or a mapping."},
         pipeline.stages, 1, largest_group, [&](Fields& inner) { describe(inner, pipeline, open); });
     describe_context(fields, parallelism);
-    describe_experts(fields, parallelism.experts);
+    describe_experts(fields, parallelism.experts, parallelism.pipeline);
     describe_activations(fields, parallelism.algorithms);
     fields.flag({"sequence",
                  "Sequence parallelism: tensor-parallel ranks divide the positions between a transformer's halves, and "

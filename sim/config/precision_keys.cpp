@@ -50,6 +50,10 @@ void describe(Fields& fields, Precision& precision) {
                             "Element size of a separate buffer in which microbatch gradients are accumulated: `4 B`. "
                             "Exchanges carry elements of the size of `gradients`."},
                            precision.accumulation, Dimension::bytes, range_or_none);
+            inner.quantity({"moments",
+                            "Size of each moment of the optimizer, such as `2 B`. Default: that of the master weights, "
+                            "or of the weights."},
+                           precision.moments, Dimension::bytes, range);
             inner.quantity({"activations", "Size of an activation. Default: the workload's `element_size`."},
                            precision.activations, Dimension::bytes, range);
         });

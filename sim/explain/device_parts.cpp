@@ -77,7 +77,7 @@ std::vector<KernelParts> kernel_parts(const Lowered& training, std::uint32_t ran
     KernelSum sum(training, static_cast<double>(iterations) * arrangement.micro_batches);
     for (std::size_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
-        if (placed.virtual_stage % arrangement.stages == stage && placed.has_part(index)) sum.add_layer(i, index);
+        if (arrangement.stage_of(placed.virtual_stage) == stage && placed.has_part(index)) sum.add_layer(i, index);
     }
     return sum.rows(compute_s, step_s);
 }

@@ -25,10 +25,12 @@ public:
         : training_(training),
           virtual_stages_(virtual_stages),
           micro_batches_(static_cast<std::uint32_t>(pipeline.micro_batches)),
+          pipeline_(pipeline),
           blocks_(pipeline.stages > 1 && pipeline.blocks()) {
         const std::uint32_t stages = training.arrangement.stages, ranks = training.arrangement.stage_ranks;
         for (std::size_t virtual_stage = 0; virtual_stage + 1 < virtual_stages.size(); ++virtual_stage) {
-            const auto stage = static_cast<std::uint32_t>(virtual_stage % stages), next = (stage + 1) % stages;
+            const auto number = static_cast<std::uint32_t>(virtual_stage);
+            const std::uint32_t stage = pipeline.stage_of(number), next = pipeline.stage_of(number + 1);
             const Boundary& boundary = training.arrangement.boundaries[virtual_stage];
             const double sent_s =
                 stage == next ? 0 : prices.transfer_s({stage * ranks, ranks}, next * ranks, boundary.bytes);
@@ -89,7 +91,12 @@ private:
         bool any = false;
         for (; row.next < row.slots.size(); ++row.next) {
             const Slot& slot = row.slots[row.next];
-            const std::size_t virtual_stage = slot.virtual_rank * rows_.size() + stage;
+            if (slot.paired) {
+                if (!advance_pair(stage, row)) break;
+                any = true;
+                continue;
+            }
+            const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot.virtual_rank, stage);
             const double arrival_s = arrival(virtual_stage, slot);
             if (std::isnan(arrival_s)) break;
             const PassTime& pass = virtual_stages_[virtual_stage].of(slot);
@@ -108,6 +115,38 @@ private:
             any = true;
         }
         return any;
+    }
+
+    /// Runs a forward and a backward pass together, whose exchanges overlap with the computation of the other. Returns
+    /// false if one lacks its data.
+    bool advance_pair(std::uint32_t stage, Row& row) {
+        const Slot* slots[] = {&row.slots[row.next], &row.slots[row.next + 1]};
+        double start_s = std::max(row.computed_s, row.sent_s), busy_s = 0, wire_s = 0, longest_s = 0;
+        for (const Slot* slot : slots) {
+            const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot->virtual_rank, stage);
+            const double arrival_s = arrival(virtual_stage, *slot);
+            if (std::isnan(arrival_s)) return false;
+            const PassTime& pass = virtual_stages_[virtual_stage].of(*slot);
+            start_s = std::max(start_s, arrival_s);
+            busy_s += pass.busy_s;
+            wire_s += pass.wire_s;
+            longest_s = std::max({longest_s, pass.computed_s, pass.data_s});
+        }
+        if (row.next == 0) row.start_s = start_s;
+        const double end_s = start_s + std::max({busy_s, wire_s, longest_s});
+        row.computed_s = end_s;
+        row.sent_s = 0;
+        if (wire_s > 0) row.quiet_s = std::max(row.quiet_s, end_s);
+        for (const Slot* slot : slots) {
+            const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot->virtual_rank, stage);
+            (slot->forward ? forward_s_ : backward_s_)[at(virtual_stage, slot->micro_batch)] = end_s;
+            if (blocks_) row.sent_s = std::max(row.sent_s, end_s + sent_s(virtual_stage, *slot));
+            if (!slot->releases()) continue;
+            last_backward_s_.resize(virtual_stages_.size());
+            last_backward_s_[virtual_stage] = end_s;
+        }
+        ++row.next;
+        return true;
     }
 
     /// Returns the time at which the data of a pass arrives; NaN if that is not known yet.
@@ -133,6 +172,7 @@ private:
     const Lowered& training_;
     const std::vector<VirtualStageTime>& virtual_stages_;
     const std::uint32_t micro_batches_;
+    const Pipeline pipeline_;
     const bool blocks_;
     std::vector<Transfer> transfers_;             ///< after each virtual stage
     std::vector<double> forward_s_, backward_s_;  ///< by virtual stage and microbatch: the result can leave
@@ -244,12 +284,16 @@ double bound(const Lowered& training, const std::vector<VirtualStageTime>& virtu
     constexpr double rounding = 1e-9;
     const Arrangement& arrangement = training.arrangement;
     double least_s = 0, before_s = 0;
+    // Where microbatches turn, nothing is known of what the stages before compute last.
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
         double own_s = 0;
-        for (std::size_t virtual_stage = stage; virtual_stage < virtual_stages.size();
-             virtual_stage += arrangement.stages)
-            own_s += virtual_stages[virtual_stage].compute_s;
+        for (std::uint32_t rank = 0; rank < arrangement.virtual_stages; ++rank)
+            own_s += virtual_stages[arrangement.pipeline.virtual_stage_of(rank, stage)].compute_s;
         own_s *= arrangement.micro_batches;
+        if (arrangement.pipeline.turns()) {
+            least_s = std::max(least_s, own_s);
+            continue;
+        }
         // Nobody waits for what zb-h1 computes last, or for gradients of weights beside those of inputs that leave.
         const double last_s = std::min(stage, arrangement.micro_batches) * virtual_stages[stage].later_compute_s +
                               virtual_stages[stage].trailing_s;

@@ -44,21 +44,30 @@ public:
         const bool apart = later || core || (hides && !around.after_backward.empty());
         const Number weights = begin_backward(layer);
         const std::vector<Number> outputs = exchange(around.before_backward, layer);
+        // What exchanges of the inputs and of their gradients overlap with: the products that read the inputs, or all.
+        const bool edge = apart && hides && !later && placed.time.inputs_backward_s > 0;
         Number inputs = Operation::nothing;
-        if (!later) {
+        const auto gather_inputs = [&] {
             const Number gradients = data_;
             exchange(around.beside_backward, layer);
             // The gradients of the inputs do not wait for the inputs, which those of the weights need.
             if (apart && hides && !around.beside_backward.empty()) inputs = std::exchange(data_, gradients);
-        }
+        };
+        if (!later && !edge) gather_inputs();
         arriving(outputs, Phase::backward, layer, placed.chunked.outputs_backward_s, weights);
         Number complete = data_ = compute(Phase::backward, layer, weights, [&](const LayerTime& time) {
             const double all_s = apart ? time.input_gradient_s - (core ? time.core_backward_s : 0) : time.backward_s();
-            return all_s - placed.chunked.backward_s();
+            const double others_s = edge ? time.other_weights_s() - time.inputs_backward_s : 0;
+            return all_s + others_s - placed.chunked.backward_s();
         });
         core_steps(around.backward_core, Phase::backward, layer, &LayerTime::core_backward_s);
+        if (edge) {
+            gather_inputs();
+            data_ = compute(Phase::backward, layer, Operation::nothing,
+                            [](const LayerTime& time) { return time.inputs_backward_s; });
+        }
         if (!later) {
-            if (apart) complete = compute(Phase::backward, layer, inputs, weight_gradients_s);
+            if (apart) complete = compute(Phase::backward, layer, inputs, edge ? inputs_weights_s : weight_gradients_s);
             const Number result = hides ? data_ : complete;
             completes(encoded(complete, layer), layer);
             data_ = result;
@@ -79,6 +88,7 @@ public:
 
 private:
     static double weight_gradients_s(const LayerTime& time) { return time.weight_gradient_s; }
+    static double inputs_weights_s(const LayerTime& time) { return time.inputs_weights_s; }
 
     Number add(Operation operation) {
         operation.after = data_;
@@ -208,18 +218,22 @@ private:
     Number gathered_ = Operation::nothing;  ///< ... and its last all-gather
 };
 
-VirtualStagePasses passes_of(const Lowered& training, std::uint32_t part, bool apart) {
+VirtualStagePasses passes_of(const Lowered& training, std::uint32_t part, bool apart, bool some) {
     const Arrangement& arrangement = training.arrangement;
     const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
-    Writer forward(training), backward(training), later(training);
+    Writer forward(training), backward(training), later(training), whole(training);
     for (std::uint32_t layer = first; layer < end; ++layer) forward.forward(layer, Phase::forward);
     for (std::uint32_t layer = end; layer-- > first;) {
         const LayerSpan again = arrangement.again_before(layer);
-        for (std::uint32_t each = again.first; each < again.end; ++each) backward.forward(each, Phase::recompute);
-        backward.backward(layer, apart);
+        const auto add = [&](Writer& pass, bool without_weights) {
+            for (std::uint32_t each = again.first; each < again.end; ++each) pass.forward(each, Phase::recompute);
+            pass.backward(layer, without_weights);
+        };
+        add(backward, apart);
         if (apart) later.weight_gradients(layer);
+        if (some) add(whole, false);
     }
-    return {forward.take(), backward.take(), later.take()};
+    return {forward.take(), backward.take(), later.take(), whole.take()};
 }
 
 }  // namespace
@@ -234,10 +248,11 @@ bool exchange_within_stages(const std::vector<VirtualStagePasses>& parts) {
 
 std::vector<VirtualStagePasses> passes_of(const Lowered& training) {
     const Pipeline& pipeline = training.plan.parallelism.pipeline;
-    const bool apart = pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1;
+    const bool apart = pipeline.computes_weights_apart();
+    const bool some = apart && pipeline.schedule == PipelineSchedule::dualpipe_v;
     std::vector<VirtualStagePasses> parts;
     for (std::uint32_t part = 0; part + 1 < training.arrangement.first_layer.size(); ++part)
-        parts.push_back(passes_of(training, part, apart));
+        parts.push_back(passes_of(training, part, apart, some));
     return parts;
 }
 

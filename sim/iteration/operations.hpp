@@ -13,9 +13,13 @@
 /// An operation runs on one of the rank's streams (computation, exchanges of activations, all-gathers of weights),
 /// after the one before it on that stream, and after the operations that it names.
 ///
-/// A layer's pass waits for its inputs after their exchange. The gradients of a layer's inputs are computed first, and
-/// exchanged while those of its weights are computed (as Megatron-LM does), unless Plan::hides_input_gradients() is
-/// false: then the backward pass is one operation, and they are exchanged after it. Products may be computed in chunks
+/// A layer's pass waits for its inputs after their exchange. Sequence parallelism's exchanges of inputs, outputs and
+/// gradients of outputs are synchronous: they begin when the device has computed what was issued before. In the
+/// backward pass inputs that were not kept are gathered beside the products that give their gradients, which are
+/// exchanged beside the products that give the weights' (Megatron-Core, megatron/core/tensor_parallel/layers.py,
+/// LinearWithGradAccumulationAndAsyncCommunication); both are the products that read the layer's inputs, or all where
+/// these are not known apart. If Plan::hides_input_gradients() is false, the backward pass is one operation, and the
+/// gradients are exchanged after it. Products may be computed in chunks
 /// (chunked_products.hpp). With Sharding::parameters the weights of a unit are gathered before each pass. Layers that
 /// are recomputed (recomputed_spans.hpp) run their forward passes and exchanges once more before the backward pass of
 /// the span's last layer, when the gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights
@@ -73,9 +77,11 @@ struct VirtualStagePasses {
     PassProgram forward;
     PassProgram backward;  ///< of all gradients, or of those of inputs
     PassProgram later;     ///< of the gradients of weights, where the schedule computes them apart
+    PassProgram whole;     ///< of all gradients, where the schedule computes only some apart
 
     const PassProgram& of(const Slot& slot) const {
         if (slot.forward) return forward;
+        if (slot.gradients == Gradients::all && !whole.operations.empty()) return whole;
         return slot.gradients == Gradients::weights ? later : backward;
     }
 };

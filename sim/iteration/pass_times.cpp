@@ -29,7 +29,7 @@ public:
         });
         const bool exchanges_first = first != pass.operations.end() && first->kind == Operation::Kind::exchange;
         // In the passes before and after this one, the stream of weights is as busy.
-        return {at(pass.output), std::max(computed_s_, gathering_s_), quiet_s_, exchanges_first};
+        return {at(pass.output), std::max(computed_s_, gathering_s_), quiet_s_, exchanges_first, compute_s_, wire_s_};
     }
 
     double compute_s() const { return compute_s_; }
@@ -66,10 +66,14 @@ private:
             return gathered_s_;
         }
         double& stream_s = operation.kind == Operation::Kind::compute ? computed_s_ : quiet_s_;
-        const double start_s = std::max({stream_s, at(operation.after), at(operation.also)});
+        const bool synchronous = operation.exchange && operation.exchange->synchronous;
+        const double issued_s = synchronous ? computed_s_ : 0;
+        const double start_s = std::max({stream_s, issued_s, at(operation.after), at(operation.also)});
         if (operation.kind == Operation::Kind::compute) compute_s_ += operation.seconds;
-        return stream_s =
-                   start_s + (operation.kind == Operation::Kind::compute ? operation.seconds : price_of(operation));
+        if (operation.kind == Operation::Kind::compute) return stream_s = start_s + operation.seconds;
+        const double price_s = price_of(operation);
+        wire_s_ += price_s;
+        return stream_s = start_s + price_s;
     }
 
     double price_of(const Operation& operation) {
@@ -83,7 +87,7 @@ private:
     Prices& prices_;
     const StageRanks stage_;
     std::vector<double> ends_s_;  ///< by operation
-    double computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0, gathering_s_ = 0, compute_s_ = 0;
+    double computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0, gathering_s_ = 0, compute_s_ = 0, wire_s_ = 0;
     double unit_s_ = 0, unit_before_s_ = 0;  ///< the device is free for the current unit, and for the one before it
     bool gathers_;                           ///< the current unit during this pass
     bool begun_ = false;                     ///< a unit
@@ -93,7 +97,7 @@ VirtualStageTime virtual_stage_time(const Lowered& training, Prices& prices, con
                                     std::uint32_t part) {
     const Arrangement& arrangement = training.arrangement;
     const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
-    const StageRanks stage{part % arrangement.stages * arrangement.stage_ranks, arrangement.stage_ranks};
+    const StageRanks stage{arrangement.stage_of(part) * arrangement.stage_ranks, arrangement.stage_ranks};
     const bool fresh = part == 0 && gradient_syncs(training.plan, arrangement) == arrangement.micro_batches;
     std::vector<double> completed_s(arrangement.layers.size(), 0);
     Clocks forward(prices, stage, fresh), backward(prices, stage, false), later(prices, stage, false);
@@ -101,6 +105,10 @@ VirtualStageTime virtual_stage_time(const Lowered& training, Prices& prices, con
     result.forward = forward.run(passes.forward, completed_s);
     result.backward = backward.run(passes.backward, completed_s);
     result.later = later.run(passes.later, completed_s);
+    if (!passes.whole.operations.empty()) {
+        std::vector<double> others_s = completed_s;
+        result.whole = Clocks(prices, stage, false).run(passes.whole, others_s);
+    }
     result.compute_s = forward.compute_s() + backward.compute_s() + later.compute_s();
     result.later_compute_s = later.compute_s();
     result.trailing_s = Clocks::trailing_s(passes.backward);

@@ -17,12 +17,14 @@ struct PassTime {
     double computed_s = 0;  ///< its device is free
     double quiet_s = 0;     ///< its exchanges have ended
     bool exchanges_first = false;
+    double busy_s = 0, wire_s = 0;  ///< sums of its computations, and of its exchanges
 };
 
 /// The passes through a virtual stage.
 struct VirtualStageTime {
     PassTime forward, backward;
     PassTime later;              ///< gradients of weights, where the schedule computes them apart
+    PassTime whole;              ///< all gradients, where the schedule computes only some apart
     double compute_s = 0;        ///< of all, without exchanges
     double later_compute_s = 0;  ///< and of `later` alone
     double trailing_s = 0;       ///< and of what the backward pass computes after its result can leave
@@ -31,6 +33,7 @@ struct VirtualStageTime {
 
     const PassTime& of(const Slot& slot) const {
         if (slot.forward) return forward;
+        if (slot.gradients == Gradients::all && whole.computed_s > 0) return whole;
         return slot.gradients == Gradients::weights ? later : backward;
     }
 };

@@ -46,7 +46,15 @@ public:
         for (auto& received : received_) received.resize(boundaries * arrangement_.micro_batches);
         for (std::uint32_t stage = 0; stage < arrangement_.stages; ++stage) {
             for (const bool forward : {true, false}) add_receives(stage, forward);
-            for (const Slot& slot : slots(plan_.parallelism.pipeline, stage)) add_slot(stage, slot);
+            const std::vector<Slot> order = slots(plan_.parallelism.pipeline, stage);
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                if (order[i].paired) {
+                    add_pair(stage, order[i], order[i + 1]);
+                    ++i;
+                } else {
+                    add_slot(stage, order[i]);
+                }
+            }
         }
     }
 
@@ -56,7 +64,9 @@ private:
     /// State of a rank while its tasks are added.
     struct Cursor {
         StreamId activations = no_stream, weights = no_stream;
-        StreamId send[2] = {no_stream, no_stream}, receive[2] = {no_stream, no_stream};  ///< backward, forward
+        /// Of gradients and of activations, on the way to the last stage and, where microbatches turn, back.
+        StreamId send[2][2] = {{no_stream, no_stream}, {no_stream, no_stream}};
+        StreamId receive[2][2] = {{no_stream, no_stream}, {no_stream, no_stream}};
         TaskId sent = no_task;          ///< the transfer that the pass waits for
         std::vector<TaskId> outputs;    ///< by microbatch: last pass whose output stays on the stage
         TaskId begun = no_task;         ///< the computation before the current unit's ...
@@ -65,19 +75,28 @@ private:
     using ByIndex = std::vector<TaskId>;  ///< a task on each rank of a stage that is built, or no_task
 
     void add_receives(std::uint32_t stage, bool forward) {
-        if (arrangement_.stages == 1) return;
+        const std::uint32_t stages = arrangement_.stages;
+        if (stages == 1) return;
+        const bool turns = arrangement_.pipeline.turns();
+        if (!turns) return add_receives(stage, forward, (stage + (forward ? stages - 1 : 1)) % stages);
+        if (stage > 0) add_receives(stage, forward, stage - 1);
+        if (stage + 1 < stages) add_receives(stage, forward, stage + 1);
+    }
+
+    void add_receives(std::uint32_t stage, bool forward, std::uint32_t sender) {
         // Receives are added in the order in which the other side sends.
-        const std::uint32_t stages = arrangement_.stages, virtual_stages = stages * arrangement_.virtual_stages;
-        const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
+        const auto last = static_cast<std::uint32_t>(arrangement_.boundaries.size());
         for (const Slot& slot : slots(plan_.parallelism.pipeline, sender)) {
-            const std::uint32_t virtual_stage = slot.virtual_rank * stages + sender;
+            const std::uint32_t virtual_stage = arrangement_.pipeline.virtual_stage_of(slot.virtual_rank, sender);
             if (slot.forward != forward || slot.gradients == Gradients::weights) continue;
-            if (virtual_stage == (forward ? virtual_stages - 1 : 0)) continue;
+            if (virtual_stage == (forward ? last : 0)) continue;
             const std::uint32_t boundary = forward ? virtual_stage : virtual_stage - 1;
+            if (arrangement_.stage_of(forward ? boundary + 1 : boundary) != stage) continue;
             ByIndex& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
             for (std::uint32_t index = 0; index < built_; ++index) {
                 const std::uint32_t rank = rank_of(stage, index);
-                Task task{open(rank, cursors_[rank].receive[forward], StreamKind::receive), Phase::transfer,
+                StreamId& stream = cursors_[rank].receive[forward][on_way_back(boundary)];
+                Task task{open(rank, stream, StreamKind::receive), Phase::transfer,
                           arrangement_.first_layer[boundary + 1]};
                 task.exchange = transfer(boundary, forward, index);
                 task.member = 1;
@@ -87,19 +106,59 @@ private:
         }
     }
 
+    /// Returns whether microbatches pass from this virtual stage to the next one after they have turned.
+    bool on_way_back(std::uint32_t boundary) const {
+        return arrangement_.pipeline.turns() && boundary >= arrangement_.stages;
+    }
+
+    /// Returns whether this virtual stage and the next one are on different stages.
+    bool crosses(std::uint32_t boundary) const {
+        return arrangement_.stage_of(boundary) != arrangement_.stage_of(boundary + 1);
+    }
+
     void add_slot(std::uint32_t stage, const Slot& slot) {
-        const std::uint32_t virtual_stage = slot.virtual_rank * arrangement_.stages + stage;
+        const std::uint32_t virtual_stage = arrangement_.pipeline.virtual_stage_of(slot.virtual_rank, stage);
         const PassProgram& pass = virtual_stages_[virtual_stage].of(slot);
         if (slot.gradients == Gradients::weights) {
-            add_pass(stage, pass, slot.micro_batch, ByIndex(built_, no_task));
+            Progress later(pass, slot.micro_batch, ByIndex(built_, no_task));
+            add_pass(stage, later);
             return;
         }
-        const ByIndex output = add_pass(stage, pass, slot.micro_batch, input_of(stage, virtual_stage, slot));
-        // A single stage sends nothing: it already has the output of its other virtual stages.
+        Progress all(pass, slot.micro_batch, input_of(stage, virtual_stage, slot));
+        add_pass(stage, all);
+        add_output(stage, virtual_stage, slot, output_of(all));
+    }
+
+    /// Adds two passes that run together: after each exchange of one the other goes on. Both begin when the inputs of
+    /// both are there, and their outputs leave together. The backward pass goes first: experts are the last layer of a
+    /// block, so that its first exchange overlaps with the attention of the forward pass.
+    void add_pair(std::uint32_t stage, const Slot& forward, const Slot& backward) {
+        const Slot* slots[] = {&backward, &forward};
+        std::vector<Progress> passes;
+        for (const Slot* slot : slots) {
+            const std::uint32_t virtual_stage = arrangement_.pipeline.virtual_stage_of(slot->virtual_rank, stage);
+            passes.emplace_back(virtual_stages_[virtual_stage].of(*slot), slot->micro_batch,
+                                input_of(stage, virtual_stage, *slot));
+        }
+        passes[0].also = passes[1].input;
+        passes[1].also = passes[0].input;
+        while (!passes[0].done() || !passes[1].done())
+            for (Progress& pass : passes) add_until_exchange(stage, pass);
+        const ByIndex outputs[] = {output_of(passes[0]), output_of(passes[1])};
+        for (int i = 0; i < 2; ++i) {
+            const std::uint32_t virtual_stage = arrangement_.pipeline.virtual_stage_of(slots[i]->virtual_rank, stage);
+            add_output(stage, virtual_stage, *slots[i], outputs[i], outputs[1 - i]);
+        }
+    }
+
+    /// Passes on the output of a pass, which waits for `also`, too, if there is some.
+    void add_output(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot, const ByIndex& output,
+                    const ByIndex& also = {}) {
+        // A stage sends itself nothing: it already has the output of its other virtual stages.
         const bool last = slot.forward ? virtual_stage == arrangement_.boundaries.size() : virtual_stage == 0;
-        if (arrangement_.stages > 1 && !last)
+        if (!last && crosses(slot.forward ? virtual_stage : virtual_stage - 1))
             return add_send(stage, slot.forward ? virtual_stage : virtual_stage - 1, slot.micro_batch, slot.forward,
-                            output);
+                            output, also);
         for (std::uint32_t index = 0; index < built_; ++index) {
             Cursor& cursor = cursors_[rank_of(stage, index)];
             cursor.outputs[slot.micro_batch] = output[index];
@@ -112,7 +171,7 @@ private:
     ByIndex input_of(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot) {
         const bool follows = slot.forward ? virtual_stage > 0 : virtual_stage < arrangement_.boundaries.size();
         ByIndex input(built_, no_task);
-        if (arrangement_.stages == 1 || !follows) {
+        if (!follows || !crosses(slot.forward ? virtual_stage - 1 : virtual_stage)) {
             if (follows || !slot.forward)
                 for (std::uint32_t index = 0; index < built_; ++index)
                     input[index] = cursors_[rank_of(stage, index)].outputs[slot.micro_batch];
@@ -129,19 +188,48 @@ private:
         return input;
     }
 
-    /// Adds the operations of a pass on the ranks of a stage. Returns its output.
-    ByIndex add_pass(std::uint32_t stage, const PassProgram& pass, std::uint32_t micro_batch, const ByIndex& input) {
-        std::vector<ByIndex> tasks(pass.operations.size(), ByIndex(built_, no_task));
-        const auto task_of = [&](Operation::Number number, std::uint32_t index) {
+    /// A pass whose operations are being added on the ranks of a stage.
+    struct Progress {
+        Progress(const PassProgram& program, std::uint32_t batch, ByIndex data)
+            : pass(&program), micro_batch(batch), input(std::move(data)) {}
+
+        const PassProgram* pass;
+        std::uint32_t micro_batch;
+        ByIndex input;
+        ByIndex also = {};  ///< what its first operations wait for besides, if not empty
+        std::vector<ByIndex> tasks = {};
+
+        bool done() const { return tasks.size() == pass->operations.size(); }
+        TaskId task_of(Operation::Number number, std::uint32_t index) const {
             if (number == Operation::input) return input[index];
             return number == Operation::nothing ? no_task : tasks[static_cast<std::size_t>(number)][index];
-        };
-        for (std::size_t number = 0; number < pass.operations.size(); ++number) {
-            const Operation& operation = pass.operations[number];
+        }
+    };
+
+    ByIndex output_of(const Progress& progress) const {
+        ByIndex output(built_);
+        for (std::uint32_t index = 0; index < built_; ++index)
+            output[index] = progress.task_of(progress.pass->output, index);
+        return output;
+    }
+
+    /// Adds all operations of a pass.
+    void add_pass(std::uint32_t stage, Progress& progress) {
+        while (!progress.done()) add_until_exchange(stage, progress);
+    }
+
+    /// Adds the operations of a pass up to its next exchange.
+    void add_until_exchange(std::uint32_t stage, Progress& progress) {
+        const std::uint32_t micro_batch = progress.micro_batch;
+        std::vector<ByIndex>& tasks = progress.tasks;
+        while (!progress.done()) {
+            const std::size_t number = tasks.size();
+            const Operation& operation = progress.pass->operations[number];
+            tasks.emplace_back(built_, no_task);
             const bool first = operation.after == Operation::input;
             for (std::uint32_t index = 0; index < built_; ++index) {
                 const std::uint32_t rank = rank_of(stage, index);
-                const TaskId data = task_of(operation.after, index);
+                const TaskId data = progress.task_of(operation.after, index);
                 TaskId& task = tasks[number][index];
                 switch (operation.kind) {
                     case Operation::Kind::unit:
@@ -155,17 +243,21 @@ private:
                         continue;
                     case Operation::Kind::exchange:
                         task = add_exchange(rank, *operation.exchange, operation.layer, micro_batch, data, first);
+                        if (const TaskId issued = ranks_[rank].last_computed;
+                            operation.exchange->synchronous && issued != no_task && issued != data)
+                            graph_.depend(task, issued);
                         break;
                     case Operation::Kind::compute:
                         task = add_computation(rank, operation, micro_batch, data);
                         break;
                 }
-                if (const TaskId also = task_of(operation.also, index); also != no_task) graph_.depend(task, also);
+                if (const TaskId also = progress.task_of(operation.also, index); also != no_task)
+                    graph_.depend(task, also);
+                if (first && !progress.also.empty() && progress.also[index] != no_task)
+                    graph_.depend(task, progress.also[index]);
             }
+            if (operation.kind == Operation::Kind::exchange) return;
         }
-        ByIndex output(built_);
-        for (std::uint32_t index = 0; index < built_; ++index) output[index] = task_of(pass.output, index);
-        return output;
     }
 
     /// Adds the barrier at the end of a microbatch, on the ranks of a stage.
@@ -224,14 +316,16 @@ private:
     }
 
     void add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward,
-                  const ByIndex& output) {
+                  const ByIndex& output, const ByIndex& also) {
         for (std::uint32_t index = 0; index < built_; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
-            Task task{open(rank, cursors_[rank].send[forward], StreamKind::transfer), Phase::transfer,
+            StreamId& stream = cursors_[rank].send[forward][on_way_back(boundary)];
+            Task task{open(rank, stream, StreamKind::transfer), Phase::transfer,
                       arrangement_.first_layer[boundary + 1]};
             task.exchange = transfer(boundary, forward, index);
             task.micro_batch = micro_batch;
             const TaskId sent = add(rank, task, output[index], false);
+            if (!also.empty()) graph_.depend(sent, also[index]);
             if (plan_.parallelism.pipeline.blocks()) cursors_[rank].sent = sent;
         }
     }
@@ -293,7 +387,7 @@ private:
     ExchangeId transfer(std::uint32_t boundary, bool forward, std::uint32_t index) {
         const auto [found, added] = transfers_.try_emplace({boundary, forward, index});
         if (added) {
-            const std::uint32_t before = boundary % arrangement_.stages, behind = (boundary + 1) % arrangement_.stages;
+            const std::uint32_t before = arrangement_.stage_of(boundary), behind = arrangement_.stage_of(boundary + 1);
             const ProcessId from = workers_[rank_of(forward ? before : behind, index)];
             const ProcessId to = workers_[rank_of(forward ? behind : before, index)];
             found->second = graph_.add_exchange({pass_on_,

@@ -135,9 +135,9 @@ bool one_at_a_time(const Lowered& training, const std::vector<VirtualStagePasses
            !exchange_within_stages(parts);
 }
 
-/// Adds a pass of every microbatch on the ranks of a stage.
-void add_pass(Counter& counter, const PassProgram& pass, const Arrangement& arrangement) {
-    const double stage_ranks = arrangement.stage_ranks, times = arrangement.micro_batches;
+/// Adds a pass of so many microbatches on the ranks of a stage.
+void add_pass(Counter& counter, const PassProgram& pass, const Arrangement& arrangement, double times) {
+    const double stage_ranks = arrangement.stage_ranks;
     for (const Operation& operation : pass.operations) {
         if (operation.kind == Operation::Kind::compute) counter.add_tasks(times * stage_ranks);
         if (!operation.exchange) continue;
@@ -183,12 +183,24 @@ Work work_of(const Lowered& training) {
     }
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
     const std::vector<VirtualStagePasses> passes = passes_of(training);
-    for (const VirtualStagePasses& part : passes)
-        for (const PassProgram* pass : {&part.forward, &part.backward, &part.later})
-            add_pass(counter, *pass, arrangement);
+    for (std::uint32_t part = 0; part < passes.size(); ++part) {
+        const double all = arrangement.micro_batches;
+        // Of the backward passes some compute all gradients.
+        double whole = 0;
+        if (!passes[part].whole.operations.empty())
+            for (const Slot& slot : slots(plan.parallelism.pipeline, arrangement.stage_of(part)))
+                if (slot.virtual_rank == part / arrangement.stages && !slot.forward && slot.gradients == Gradients::all)
+                    ++whole;
+        add_pass(counter, passes[part].forward, arrangement, all);
+        add_pass(counter, passes[part].backward, arrangement, all - whole);
+        add_pass(counter, passes[part].later, arrangement, all - whole);
+        add_pass(counter, passes[part].whole, arrangement, whole);
+    }
     if (arrangement.stages > 1) {
         const DirectRooted pass_on(DirectRooted::Operation::broadcast);
-        for (const Boundary& boundary : arrangement.boundaries) {
+        for (std::uint32_t before = 0; before < arrangement.boundaries.size(); ++before) {
+            const Boundary& boundary = arrangement.boundaries[before];
+            if (arrangement.stage_of(before) == arrangement.stage_of(before + 1)) continue;
             counter.add(pass_on, 2, boundary.bytes, arrangement.stage_ranks, 2.0 * arrangement.micro_batches);
             for (const auto* gathering : {&boundary.activations, &boundary.gradients})
                 if (*gathering)

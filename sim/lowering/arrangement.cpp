@@ -13,6 +13,7 @@
 #include "sim/lowering/layer_exchanges.hpp"
 #include "sim/lowering/pipeline.hpp"
 #include "sim/lowering/sharding.hpp"
+#include "sim/workload/experts.hpp"
 
 namespace syncline {
 
@@ -103,7 +104,7 @@ PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer
         placed.padded = static_cast<double>(each * placed.contributors) / static_cast<double>(parts);
         placed.share.fraction = static_cast<double>(each) / static_cast<double>(parts);
     }
-    const double parameters = static_cast<double>(layer.parameters) * placed.share.fraction;
+    const double parameters = row_parameters(layer, placed.share.fraction);
     placed.bytes = static_cast<std::uint64_t>(std::ceil(parameters * gradient_element(model)));
     placed.weight_bytes = static_cast<std::uint64_t>(std::ceil(parameters * weight_element(model)));
     return placed;
@@ -141,6 +142,7 @@ Software software_of(const Model& model, const Plan& plan) {
 Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan) {
     const Parallelism& parallelism = plan.parallelism;
     Arrangement result;
+    result.pipeline = parallelism.pipeline;
     result.stages = narrow(parallelism.pipeline.stages);
     result.virtual_stages = narrow(parallelism.pipeline.virtual_stages);
     result.stage_ranks = narrow(plan.stage_ranks());
@@ -174,7 +176,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         exchanges.add(i, algorithms);
         if (parallelism.layout.context > 1)
             add_context(model, model.layers[i], parallelism, algorithms.all_to_all, result.layers[i]);
-        add_experts(model, model.layers[i], parallelism.sequence, algorithms, result.layers[i]);
+        add_experts(model, model.layers[i], plan, cluster.node.devices, algorithms, result.layers[i]);
     }
 
     result.first_layer = cut(result.layers, parallelism.pipeline);

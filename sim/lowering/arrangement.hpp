@@ -32,6 +32,8 @@ struct ActivationExchange {
     Phase phase = Phase::activations;
     std::uint32_t chunks = 1;  ///< number of exchanges of these sizes, one after the other: see chunked_products.hpp
     Protocol protocol = {};    ///< which Lowered adds, too
+    /// The exchange begins when the device has computed what was issued before, and so overlaps with nothing.
+    bool synchronous = false;
 
     /// Returns true for an algorithm of the collective library, which Lowered may make with channels.
     bool in_library() const { return !spec.name.empty(); }
@@ -90,6 +92,7 @@ struct LayerExchanges {
 struct PlacedExperts {
     Grouping group;                  ///< the ranks that divide them
     std::uint32_t rows = 1;          ///< expert rows: neighbours that divide each of them
+    std::uint32_t node_ranks = 0;    ///< members of the group on each node, if tokens are deduplicated
     std::uint64_t bytes = 0;         ///< of the gradients of a rank's experts ...
     std::uint64_t weight_bytes = 0;  ///< ... and of their weights
     Grouping replicas;               ///< the ranks that have the same experts ...
@@ -163,6 +166,10 @@ struct Arrangement {
     /// First layer of each virtual stage, followed by the number of layers.
     std::vector<std::uint32_t> first_layer;
     std::vector<Boundary> boundaries;  ///< after each virtual stage but the last
+    Pipeline pipeline;                 ///< the plan's
+
+    /// Returns the stage that a virtual stage is on.
+    std::uint32_t stage_of(std::uint32_t virtual_stage) const { return pipeline.stage_of(virtual_stage); }
 
     /// Returns whether no earlier layer is recomputed together with this one.
     bool begins_span(std::uint32_t layer) const {

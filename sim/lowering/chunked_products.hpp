@@ -9,7 +9,7 @@
 /// the last one; in the backward pass they gather the gradients of the outputs. Each of these three pairs is cut into n
 /// chunks of positions. With e for the exchange of a chunk, by the same algorithm, and c for its computation, which the
 /// compute model gives for 1/n of the rows, a pair takes e + (n-1)·max(e, c) + c in place of E + C. The remaining
-/// exchanges are hidden as a whole behind the gradients of inputs and of weights (ModelOverlap), as by `bulk` overlap
+/// exchanges overlap as a whole with the gradients of inputs and of weights (ModelOverlap), as by `bulk` overlap
 /// there. Embeddings, the head and layers with experts exchange as a whole, as in Megatron-Core.
 ///
 /// Left out: chunks as many as rows that pass from neighbour to neighbour (`ring_exchange`); the multiprocessors that

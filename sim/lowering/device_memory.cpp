@@ -15,8 +15,7 @@ namespace {
 /// Returns the optimizer state of one parameter, with the master copy of the weight.
 double state_bytes(Optimizer optimizer, const Model& model) {
     if (optimizer == Optimizer::none) return 0;
-    const double copy = master_element(model);
-    return kept_values(optimizer) * std::max(copy, weight_element(model)) + copy;
+    return kept_values(optimizer) * moment_element(model) + master_element(model);
 }
 
 /// Returns the bytes in the host's memory for one parameter: the state, with a copy of the weight if it has none, and
@@ -24,7 +23,7 @@ double state_bytes(Optimizer optimizer, const Model& model) {
 double host_bytes(Optimizer optimizer, const Model& model) {
     const double copy = master_element(model), weight = weight_element(model);
     const double gradient = std::max(gradient_element(model), model.precision.accumulation);
-    return (1 + kept_values(optimizer)) * std::max(copy, weight) + gradient + (copy > 0 ? weight : 0);
+    return kept_values(optimizer) * moment_element(model) + std::max(copy, weight) + gradient + (copy > 0 ? weight : 0);
 }
 
 /// Activations of a virtual stage's layers for one microbatch: those that are kept until its backward pass, and those
@@ -64,7 +63,8 @@ VirtualStageActivations activations_of(const Model& model, const Plan& plan, con
 double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
     std::vector<VirtualStageActivations> virtual_stages;
     for (std::uint32_t which = 0; which < arrangement.virtual_stages; ++which)
-        virtual_stages.push_back(activations_of(model, plan, arrangement, which * arrangement.stages + stage));
+        virtual_stages.push_back(
+            activations_of(model, plan, arrangement, plan.parallelism.pipeline.virtual_stage_of(which, stage)));
     double held = 0, peak = 0;
     for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) {
         const VirtualStageActivations& passed = virtual_stages[slot.virtual_rank];
@@ -92,7 +92,7 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     std::vector<double> missing;  // by unit: bytes that are on other ranks until they are gathered
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
-        if (layer.virtual_stage % arrangement.stages != stage) continue;
+        if (arrangement.stage_of(layer.virtual_stage) != stage) continue;
         const auto add = [&](std::uint64_t weight_bytes, std::uint64_t gradient_bytes, const Grouping& replicas,
                              const Grouping& shards) {
             const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);

@@ -8,6 +8,7 @@
 #include "sim/collective/uneven_all_to_all.hpp"
 #include "sim/lowering/expert_loads.hpp"
 #include "sim/lowering/layer_exchanges.hpp"
+#include "sim/lowering/node_all_to_all.hpp"
 #include "sim/lowering/sharding.hpp"
 #include "sim/workload/experts.hpp"
 
@@ -89,7 +90,7 @@ void place_experts(const Model& model, std::uint32_t number, const Plan& plan, P
                         shape->hidden, placed.layout.rows),
             "use fewer rows");
     const auto all = static_cast<double>(shape->experts * expert_parameters(*shape));
-    const double rest = static_cast<double>(layer.parameters) * placed.share.fraction - all * placed.share.fraction;
+    const double rest = row_parameters(layer, placed.share.fraction) - all * placed.share.fraction;
     const auto bytes = [](double parameters, double element) {
         return static_cast<std::uint64_t>(std::ceil(parameters * element));
     };
@@ -127,18 +128,27 @@ namespace {
 /// Plans the exchanges of a layer's experts.
 class ExpertRounds {
 public:
-    ExpertRounds(const Model& model, const Layer& layer, bool sequence, const ActivationAlgorithms& algorithms,
+    ExpertRounds(const Model& model, const Layer& layer, const Plan& plan, const ActivationAlgorithms& algorithms,
                  const PlacedExperts& experts, PlacedLayer& placed)
         : element_(activation_element(model)),
+          dispatched_(plan.parallelism.experts.fp8_dispatch ? fp8_bytes : element_),
           algorithms_(algorithms),
           placed_(placed),
           experts_(experts),
-          gathers_(sequence && experts_.rows > 1) {
+          gathers_(plan.parallelism.sequence && experts_.rows > 1) {
         const auto& shape = std::get<Experts>(layer.shape);
-        const double tokens = placed.share.samples * placed.share.area * static_cast<double>(shape.positions);
-        const double all = tokens * shape.copies() * static_cast<double>(shape.width);
-        sent_ = sequence ? all / static_cast<double>(placed.layout.rows) : all;
-        gathered_ = all * placed.share.routed_tokens();
+        const double tokens = placed.share.samples * placed.share.area * static_cast<double>(shape.positions) *
+                              static_cast<double>(shape.width);
+        double copies = shape.copies();
+        if (experts_.node_ranks > 0) {
+            const double ranks = experts_.group.size, nodes = ranks / experts_.node_ranks;
+            spread_ = token_spread(nodes, experts_.node_ranks, static_cast<double>(shape.experts) / ranks, copies,
+                                   static_cast<double>(plan.parallelism.experts.token_nodes));
+            copies = spread_.ranks;
+        }
+        sent_ = tokens * (experts_.node_ranks > 0 ? 1 : copies);
+        if (plan.parallelism.sequence) sent_ /= static_cast<double>(placed.layout.rows);
+        gathered_ = tokens * copies * placed.share.routed_tokens();
     }
 
     void add() {
@@ -159,9 +169,17 @@ public:
 private:
     /// Returns the all-to-all of tokens, or of results, in the groups.
     ActivationExchange turn(Phase phase) const {
-        const std::uint64_t bytes = whole_bytes(sent_, element_);
+        const std::uint64_t bytes = whole_bytes(sent_, phase == Phase::dispatch ? dispatched_ : element_);
         ActivationExchange exchange{
             experts_.group, {.operation = "all-to-all", .name = algorithms_.all_to_all}, {}, {bytes}, phase};
+        if (experts_.node_ranks > 0) {
+            const double ranks = experts_.group.size;
+            exchange.spec.name.clear();
+            exchange.algorithm = std::make_shared<const NodeAllToAll>(
+                experts_.node_ranks, spread_.nodes * experts_.node_ranks / ranks, spread_.ranks / ranks,
+                phase == Phase::dispatch ? NodeAllToAll::Direction::apart : NodeAllToAll::Direction::together);
+            return exchange;
+        }
         if (experts_.loads.empty()) {
             exchange.algorithm = make_algorithm(exchange.spec, experts_.group.size);
             return exchange;
@@ -186,24 +204,87 @@ private:
         return exchange;
     }
 
-    const double element_;
+    static constexpr double fp8_bytes = 1 + 4.0 / 128;  ///< with a scale of 4 B for each 128 elements
+
+    const double element_, dispatched_;  ///< bytes of an element of results, and of tokens
     const ActivationAlgorithms& algorithms_;
     PlacedLayer& placed_;
     const PlacedExperts& experts_;
     const bool gathers_;
+    TokenSpread spread_;
     /// Elements of the copies of tokens that a rank sends, and of those that arrive at a group of expert rows.
     double sent_ = 0, gathered_ = 0;
 };
 
+/// Returns the number of the group's members on each node of so many devices.
+std::uint32_t members_of_node(const Layer& layer, const Grouping& group, std::int64_t devices) {
+    const std::int64_t stride = group.stride, own = std::min<std::int64_t>(devices / stride, group.size);
+    if (own < 1 || devices % stride != 0 || group.size % own != 0)
+        throw ParallelismError(
+            "experts",
+            fmt::format("layer '{}': tokens cannot be deduplicated by node, because groups of {} ranks that are {} "
+                        "apart do not consist of nodes of {} devices",
+                        layer.name, group.size, stride, devices),
+            "write `exchange: copies`, or a number of ranks that divides the devices of a node, or is a multiple");
+    return narrow(own);
+}
+
 }  // namespace
 
-void add_experts(const Model& model, const Layer& layer, bool sequence, const ActivationAlgorithms& algorithms,
-                 PlacedLayer& placed) {
-    if (!std::holds_alternative<Experts>(layer.shape)) return;
+TokenSpread token_spread(double nodes, double ranks, double experts, double top_k, double limit) {
+    const double used = limit > 0 ? std::min(limit, nodes) : nodes;
+    const double all = used * ranks * experts;
+    // 1 - C(all-part, K)/C(all, K), by the factors of the quotient.
+    const auto needed = [&](double part) {
+        double none = 1;
+        for (double k = 0; k < top_k; ++k) none *= std::max(0.0, all - part - k) / (all - k);
+        return 1 - none;
+    };
+    return {used * needed(ranks * experts), used * ranks * needed(experts)};
+}
+
+void check_expert_nodes(const Arrangement& arrangement, const std::vector<Place>& places) {
+    for (const PlacedLayer& layer : arrangement.layers) {
+        if (!layer.experts || layer.experts->node_ranks == 0) continue;
+        const Grouping& group = layer.experts->group;
+        for (std::uint32_t rank = 0; rank < places.size(); ++rank) {
+            const std::uint32_t index = rank % arrangement.stage_ranks, member = group.member(index);
+            const std::uint32_t first = rank - member % layer.experts->node_ranks * group.stride;
+            if (places[rank].node != places[first].node)
+                throw ParallelismError(
+                    "experts",
+                    fmt::format("ranks {} and {}, whose tokens would arrive together, are on different nodes", first,
+                                rank),
+                    "write `placement: packed`, or `exchange: copies`");
+        }
+        return;  // layers of one model have the same groups
+    }
+}
+
+void add_experts(const Model& model, const Layer& layer, const Plan& plan, std::int64_t devices,
+                 const ActivationAlgorithms& algorithms, PlacedLayer& placed) {
+    const auto* shape = std::get_if<Experts>(&layer.shape);
+    if (!shape) return;
+    const ExpertGroups& groups = plan.parallelism.experts;
+    if (placed.experts && groups.exchange == ExpertExchange::deduplicated) {
+        if (shape->capacity > 0)
+            throw ParallelismError(
+                "experts",
+                fmt::format("layer '{}': buffers of a capacity have a row for each copy of a token", layer.name),
+                "write `exchange: copies`, or remove the capacity");
+        placed.experts->node_ranks = members_of_node(layer, placed.experts->group, devices);
+        const double each = static_cast<double>(shape->experts) / placed.experts->group.size *
+                            placed.experts->node_ranks * static_cast<double>(groups.token_nodes);
+        if (groups.token_nodes > 0 && each < static_cast<double>(shape->top_k))
+            throw ParallelismError("experts",
+                                   fmt::format("layer '{}': {} nodes have {} experts, but a token has {}", layer.name,
+                                               groups.token_nodes, each, shape->top_k),
+                                   "write a larger `token_nodes`");
+    }
     PlacedExperts whole;  // on every rank, whose rows gather tokens like others
     whole.group = {1, narrow(placed.layout.rows)};
     whole.rows = narrow(placed.layout.rows);
-    ExpertRounds(model, layer, sequence, algorithms, placed.experts ? *placed.experts : whole, placed).add();
+    ExpertRounds(model, layer, plan, algorithms, placed.experts ? *placed.experts : whole, placed).add();
 }
 
 }  // namespace syncline

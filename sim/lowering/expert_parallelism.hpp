@@ -31,8 +31,19 @@
 /// of the same part of the same experts. A rank then sends its K·t·h elements, t being its positions, and the e expert
 /// rows gather K·t·e tokens for 1/e of the hidden units.
 ///
-/// Left out: overlap of the all-to-alls with shared experts; tokens that go to several experts of one rank, but need be
-/// sent once (DeepEP); limits on the number of nodes per token.
+/// ExpertExchange::deduplicated: a token goes once to each node that has some of its experts, and there once to each
+/// rank that has some (node_all_to_all.hpp). With even routing the K experts of a token are any of X, of which a rank
+/// has c and a node e = g·c. Of the X a part has n with probability 1 - C(X-n, K)/C(X, K), so that a token needs
+///
+///     m = N·(1 - C(X-e, K)/C(X, K)) nodes, and N·g·(1 - C(X-c, K)/C(X, K)) ranks.
+///
+/// With node-limited routing (ExpertGroups::token_nodes) the K experts are on M nodes: in both formulas X is M·e, and N
+/// is M (DeepSeek-AI, "DeepSeek-V3", 2024, section 2.1.2, where every node has the same chance).
+///
+/// ExpertGroups::fp8_dispatch: elements of tokens, and of gradients of results, have 1 + 4/128 B, because each 128 have
+/// a scale of 4 B; results, and gradients of tokens, remain activations (the same, section 3.3.2).
+///
+/// Left out: overlap of the all-to-alls with shared experts; casts to FP8; deduplication with a capacity.
 namespace syncline {
 
 /// Takes from `placed` what other ranks of the group hold, if the layer has experts. Throws ParallelismError if they,
@@ -42,8 +53,21 @@ void place_experts(const Model& model, std::uint32_t layer, const Plan& plan, Pl
 /// Computes the times of the members of the group, and of the slowest of them.
 void time_experts(const ComputeModel& computation, std::uint32_t layer, PlacedLayer& placed);
 
-/// Adds the steps of the experts to the layer's exchanges.
-void add_experts(const Model& model, const Layer& layer, bool sequence, const ActivationAlgorithms& algorithms,
-                 PlacedLayer& placed);
+/// Expected numbers of nodes and of ranks that a token needs.
+struct TokenSpread {
+    double nodes = 1, ranks = 1;
+};
+
+/// Returns them for `nodes` nodes of `ranks` ranks each, where a token has `top_k` experts, evenly routed, and a rank
+/// `experts`; with a limit the experts of a token are on `limit` nodes.
+TokenSpread token_spread(double nodes, double ranks, double experts, double top_k, double limit = 0);
+
+/// Adds the steps of the experts to the layer's exchanges; `devices` are those of a node. Throws ParallelismError if
+/// tokens are deduplicated, and groups do not consist of nodes.
+void add_experts(const Model& model, const Layer& layer, const Plan& plan, std::int64_t devices,
+                 const ActivationAlgorithms& algorithms, PlacedLayer& placed);
+
+/// Throws ParallelismError if tokens are deduplicated, and ranks that were taken to be on one node are not.
+void check_expert_nodes(const Arrangement& arrangement, const std::vector<Place>& places);
 
 }  // namespace syncline

@@ -139,6 +139,7 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
         const std::uint32_t chunks = product_s > 0 ? placed.chunked.chunks : 1;
         ActivationExchange exchange = make(rows, operation, elements / chunks);
         exchange.chunks = chunks;
+        exchange.synchronous = true;
         return exchange;
     };
     const double samples = placed.share.samples / static_cast<double>(placed.layout.cells());

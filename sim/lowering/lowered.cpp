@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 
+#include "sim/lowering/expert_parallelism.hpp"
 #include "sim/lowering/optimizer_step.hpp"
 #include "sim/lowering/sharding.hpp"
 
@@ -47,7 +48,7 @@ std::vector<LayerTime> pass_times(const Arrangement& arrangement) {
 std::vector<Gradient> gradients_of(const Lowered& training, std::uint32_t number, double ready_s) {
     const Plan& plan = training.plan;
     const PlacedLayer& layer = training.arrangement.layers[number];
-    const std::uint32_t stage = layer.virtual_stage % training.arrangement.stages;
+    const std::uint32_t stage = training.arrangement.stage_of(layer.virtual_stage);
     const bool gossip = plan.exchange == ExchangeKind::gossip;
     std::uint64_t bytes = layer.bytes;
     // Every rank contributes its own values to an allgather, whose buffer contains all of them.
@@ -79,7 +80,7 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
         std::vector<Gradient> of_layers, of_experts;
         for (auto i = static_cast<std::uint32_t>(arrangement.layers.size()); i-- > 0;) {
-            if (arrangement.layers[i].virtual_stage % arrangement.stages != stage) continue;
+            if (arrangement.stage_of(arrangement.layers[i].virtual_stage) != stage) continue;
             const std::vector<Gradient> gradients = gradients_of(training, i, ready_s[i]);
             if (gradients.front().replicas.size > 1) of_layers.push_back(gradients.front());
             if (gradients.size() > 1 && gradients.back().replicas.size > 1) of_experts.push_back(gradients.back());
@@ -169,11 +170,11 @@ public:
         Arrangement& arrangement = training_.arrangement;
         for (std::uint32_t virtual_stage = 0; virtual_stage < arrangement.boundaries.size(); ++virtual_stage) {
             Boundary& boundary = arrangement.boundaries[virtual_stage];
-            make(boundary.gradients, virtual_stage % arrangement.stages);
-            make(boundary.activations, (virtual_stage + 1) % arrangement.stages);
+            make(boundary.gradients, arrangement.stage_of(virtual_stage));
+            make(boundary.activations, arrangement.stage_of(virtual_stage + 1));
         }
         for (PlacedLayer& layer : arrangement.layers) {
-            const std::uint32_t stage = layer.virtual_stage % arrangement.stages;
+            const std::uint32_t stage = arrangement.stage_of(layer.virtual_stage);
             LayerExchanges::each(layer.exchanges, [&](ActivationExchange& exchange) {
                 if (exchange.in_library()) choose(exchange, stage);
             });
@@ -257,6 +258,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
         place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
     training.arrangement = arrange(training.cluster, training.model, training.plan);
     check_nodes(training.plan, training.arrangement, training.places);
+    check_expert_nodes(training.arrangement, training.places);
     training.input_copy_s = input_copy_seconds(training);
     training.buckets = plan_buckets(training);
     choose_reductions(training);

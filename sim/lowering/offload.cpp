@@ -46,7 +46,7 @@ std::vector<OffloadedGradients> offloaded_gradients(const Lowered& training, std
     }
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
-        if (layer.virtual_stage % arrangement.stages != stage) continue;
+        if (arrangement.stage_of(layer.virtual_stage) != stage) continue;
         double alone = layer.replicas.size == 1 ? static_cast<double>(layer.bytes) : 0;
         if (layer.experts && layer.experts->replicas.size == 1) alone += static_cast<double>(layer.experts->bytes);
         if (alone > 0) copies.push_back({i, false, 0, widening * alone});

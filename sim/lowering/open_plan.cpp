@@ -48,8 +48,14 @@ void judge_pipeline(const Plan& plan, Complaints& complaints) {
                               ""});
 }
 
-/// Complains if the stages of an interleaved schedule cannot take turns.
+/// Complains if the stages of an interleaved schedule cannot take turns, or microbatches do not fill those of a V.
 void judge_turns(const Pipeline& pipeline, const char* blamed, Complaints& complaints) {
+    if (pipeline.schedule == PipelineSchedule::dualpipe_v && pipeline.micro_batches < 2 * pipeline.stages)
+        complaints.push_back(
+            {std::string("parallelism.pipeline.") + blamed,
+             fmt::format("`dualpipe-v` needs twice as many microbatches as stages, {}, but there are {}",
+                         2 * pipeline.stages, pipeline.micro_batches),
+             "", "parallelism.pipeline.schedule"});
     if (pipeline.schedule != PipelineSchedule::interleaved || pipeline.micro_batches % pipeline.stages == 0) return;
     const std::string key = "parallelism.pipeline.";
     complaints.push_back(

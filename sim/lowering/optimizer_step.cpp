@@ -16,7 +16,7 @@ double updated_weights(const Lowered& training, std::uint32_t stage) {
     const double element = weight_element(training.model);
     double weights = 0;
     for (const PlacedLayer& layer : training.arrangement.layers) {
-        if (layer.virtual_stage % training.arrangement.stages != stage) continue;
+        if (training.arrangement.stage_of(layer.virtual_stage) != stage) continue;
         layer.each_weights([&](const Grouping& shards, std::uint64_t bytes) {
             weights += std::ceil(static_cast<double>(bytes) / element / (divided ? shards.size : 1));
         });
@@ -31,7 +31,7 @@ StepBytes step_bytes(const Plan& plan, const Model& model) {
     const double weight = weight_element(model), master = master_element(model);
     const double gradient = std::max(gradient_element(model), model.precision.accumulation);
     const double clipping = plan.clipping ? 3 * gradient : 0;
-    const double states = 2 * (1 + kept_values(plan.optimizer)) * (master > 0 ? master : weight);
+    const double states = 2 * (kept_values(plan.optimizer) * moment_element(model) + (master > 0 ? master : weight));
     const double update = gradient + states + (master > 0 ? weight : 0);
     if (plan.offload == Offload::none) return {.clipping = clipping, .update = update};
     const bool gradients = plan.offload == Offload::gradients;

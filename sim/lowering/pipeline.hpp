@@ -25,6 +25,20 @@
 /// Recomputation::full b = f + b', and what it computes again stays until the gradients of weights:
 /// stage s has it for s + 1 microbatches, so that the last stage saves nothing.
 ///
+/// zero_bubble_v and dualpipe_v have virtual stages s and 2p-1-s of 2p on stage s, so that the first and the last one
+/// are on stage 0, and the turn between p-1 and p needs no transfer. zero_bubble_v fills the stages by 2(p-s)-1 passes
+/// of the first virtual stage, s pairs of both, and p-s times a forward and a backward pass of the second; with f = b
+/// = w for each virtual stage there is no bubble (the order is that of PyTorch's ScheduleZBVZeroBubble,
+/// torch/distributed/pipelining/schedules.py). Every stage holds up
+/// to 2p microbatches of a virtual stage, like the p of one_f_one_b with stages of twice the size.
+///
+/// dualpipe_v runs a forward pass of one virtual stage together with a backward pass of the other (Slot::paired), and
+/// some gradients of weights apart; with f for the forward pass of a virtual stage, and f = b ≥ w for its
+/// gradients, the bubble is (p-1)(f + 2b - w) (dualpipe/dualpipev.py in deepseek-ai/DualPipe; its README has
+/// (P/2-1)(F&B + B - 3W), where P = 2p, F&B = f + b + w, B = b + w, W = w). It holds 2p + 1 microbatches of a virtual
+/// stage. DualPipe on 2p stages, with microbatches that enter at both ends, is two of these that mirror each other:
+/// rank r and 2p-1-r have the same two virtual stages, and do the same at the same time. Here they are two replicas.
+///
 /// Left out: groups of more than p microbatches (microbatch_group_size_per_vp_stage), and numbers of microbatches
 /// that are not a multiple of p; activations that zero_bubble_h1 could free before the gradients of weights.
 namespace syncline {
@@ -38,6 +52,9 @@ struct Slot {
     std::uint32_t micro_batch = 0;
     bool forward = true;
     Gradients gradients = Gradients::all;  ///< of a backward pass
+    /// The pass and the next one, one forward and one backward, run together: the exchanges of one overlap with the
+    /// computation of the other, and the results of both leave at their end.
+    bool paired = false;
 
     /// Returns whether the microbatch's activations are not needed afterwards.
     bool releases() const { return !forward && gradients != Gradients::inputs; }
@@ -46,8 +63,9 @@ struct Slot {
 
 /// Returns the order in which `stage` runs its passes: each virtual stage's forward and backward pass of every
 /// microbatch once, or the two parts of the backward pass, the gradients of inputs first. Throws std::logic_error
-/// without such a stage, microbatches or virtual stages, with several virtual stages if not interleaved, or if
-/// interleaved with a number of microbatches that is not a multiple of the stages.
+/// without such a stage, microbatches or virtual stages, with several virtual stages if not interleaved, not two where
+/// microbatches turn, if interleaved with a number of microbatches that is not a multiple of the stages, or with
+/// dualpipe_v and fewer than twice as many.
 std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage);
 
 /// Returns the maximum number of microbatches (of any virtual stage, each counted as one) whose activations `stage`

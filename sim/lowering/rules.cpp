@@ -72,6 +72,20 @@ constexpr Setting ring_context{"parallelism.context", "{exchange: ring}", [](con
                                }};
 constexpr Setting imbalance{"parallelism.experts", "{imbalance: …}",
                             [](const Plan& plan) { return plan.parallelism.experts.imbalance > 0; }};
+constexpr Setting deduplicated{"parallelism.experts", "{exchange: deduplicated}", [](const Plan& plan) {
+                                   return plan.parallelism.experts.exchange == ExpertExchange::deduplicated;
+                               }};
+constexpr Setting token_nodes{"parallelism.experts", "{token_nodes: …}",
+                              [](const Plan& plan) { return plan.parallelism.experts.token_nodes > 0; }};
+constexpr Setting paired_batches{"parallelism.experts", "{overlap: micro-batches}", is<&Pipeline::pairs, true>};
+constexpr Setting takes_pairs{"parallelism.pipeline.schedule", "interleaved, or 1f1b with one stage",
+                              [](const Plan& plan) {
+                                  const Pipeline& pipeline = plan.parallelism.pipeline;
+                                  return pipeline.schedule == PipelineSchedule::interleaved ||
+                                         (pipeline.schedule == PipelineSchedule::one_f_one_b && pipeline.stages == 1);
+                              }};
+constexpr Setting fp8_dispatch{"parallelism.experts", "{dispatch: fp8}",
+                               [](const Plan& plan) { return plan.parallelism.experts.fp8_dispatch; }};
 constexpr Setting divided_experts{"parallelism.experts", "{ranks: 2 or more}",
                                   [](const Plan& plan) { return plan.parallelism.experts.ranks > 1; }};
 constexpr Setting unequal_experts{"parallelism.experts", "{ranks: 2 or more, imbalance: …}", [](const Plan& plan) {
@@ -88,6 +102,14 @@ constexpr Setting taking_turns{"parallelism.pipeline.schedule", "1f1b",
                                is<&Pipeline::schedule, PipelineSchedule::one_f_one_b>};
 constexpr Setting interleaved{"parallelism.pipeline.schedule", "interleaved",
                               is<&Pipeline::schedule, PipelineSchedule::interleaved>};
+constexpr Setting takes_virtual_stages{
+    "parallelism.pipeline.schedule", "interleaved, zb-v or dualpipe-v", [](const Plan& plan) {
+        const Pipeline& pipeline = plan.parallelism.pipeline;
+        return pipeline.schedule == PipelineSchedule::interleaved || pipeline.turns();
+    }};
+constexpr Setting turning{"parallelism.pipeline.schedule", "zb-v or dualpipe-v",
+                          [](const Plan& plan) { return plan.parallelism.pipeline.turns(); }};
+constexpr Setting two_virtual_stages{"parallelism.pipeline.virtual_stages", "2", is<&Pipeline::virtual_stages, 2>};
 constexpr Setting virtual_stages{"parallelism.pipeline.virtual_stages", "2 or more",
                                  is_not<&Pipeline::virtual_stages, 1>};
 constexpr Setting sequence{"parallelism.sequence", "true", is<&Parallelism::sequence, true>};
@@ -120,6 +142,9 @@ constexpr Setting products{"precision.products", "",
 constexpr Setting master{"precision.master", "", [](const Plan& plan, const Model& model) {
                              return plan.precision.master && master_element(model) > 0;
                          }};
+constexpr Setting moments{"precision.moments", "", [](const Plan& plan) { return plan.precision.moments.has_value(); }};
+constexpr Setting stateful{"optimizer", "momentum or adam",
+                           [](const Plan& plan) { return kept_values(plan.optimizer) > 0; }};
 constexpr Setting measured{"compute", "measured", is<&Plan::compute, ComputeKind::measured>};
 constexpr Setting efficiency{"compute", "efficiency", is<&Plan::compute, ComputeKind::efficiency>};
 constexpr Setting tables{"compute", "tables", is<&Plan::compute, ComputeKind::tables>};
@@ -192,7 +217,9 @@ constexpr Setting embedding{"", "a model with an embedding",
                             [](const Plan&, const Model& model) { return tokens_per_sample(model).has_value(); }};
 constexpr Setting attention{"", "a model with attention",
                             [](const Plan&, const Model& model) { return is_transformer(model); }};
-constexpr Setting experts{"", "layers of experts", [](const Plan&, const Model& model) { return has_experts(model); }};
+constexpr Setting experts_in_rows{"", "layers of experts with `model`", [](const Plan& plan, const Model& model) {
+                                      return has_experts(model) && plan.parallelism.layout.rows > 1;
+                                  }};
 constexpr Setting divided_scores{"", "stored scores with `context`", [](const Plan& plan, const Model& model) {
                                      return plan.parallelism.layout.context > 1 && stores_scores(model);
                                  }};
@@ -325,6 +352,21 @@ std::vector<Rule> table() {
         excludes({context}, domain, "'context' divides sequences, and 'domain' images", "remove one of them"),
         needs({imbalance}, divided_experts, "an imbalance has no effect on a rank that has all experts",
               "write `experts: {ranks: 8, imbalance: 20 %}`, or remove it"),
+        needs({deduplicated, fp8_dispatch}, divided_experts, "a rank that has all experts exchanges no tokens",
+              "write `experts: {ranks: 8, …}`, or remove it"),
+        needs({paired_batches}, divided_experts, "a rank that has all experts exchanges no tokens",
+              "write `experts: {ranks: 8, …}`, or remove it"),
+        needs({paired_batches}, takes_pairs, "with this schedule a pass waits for the one before it",
+              "write `schedule: interleaved`, or remove `overlap`"),
+        excludes({paired_batches}, sharded_weights,
+                 "weights are not gathered where the passes of two microbatches alternate",
+                 "write `sharding: optimizer`, or remove `overlap`"),
+        excludes({frequent_sync}, paired_batches, "the passes of two microbatches are mixed on a rank",
+                 "remove it, or write `last-micro-batch`"),
+        needs({token_nodes}, deduplicated, "a copy for each expert has the same bytes wherever the experts are",
+              "write `exchange: deduplicated`, or remove it"),
+        excludes({imbalance}, deduplicated, "ranks with one copy of a token for several experts have equal loads",
+                 "remove `imbalance`, or write `exchange: copies`"),
         excludes({bruck}, unequal_experts, "'bruck' moves equal blocks, but experts have different loads",
                  "write `direct` or `pairwise`"),
         needs({frequent_sync}, one_stage, "a pipeline exchanges gradients after its last microbatch",
@@ -334,8 +376,15 @@ std::vector<Rule> table() {
               "remove it, or write `last-micro-batch`"),
         needs({interleaved}, virtual_stages, "an interleaved schedule needs several virtual stages",
               "write for example `virtual_stages: 2`"),
-        needs({virtual_stages}, interleaved, "{virtual_stages} virtual stages need an interleaved schedule",
+        needs({virtual_stages}, takes_virtual_stages, "{virtual_stages} virtual stages need an interleaved schedule",
               "write `schedule: interleaved`"),
+        needs({turning}, two_virtual_stages,
+              "microbatches pass through two virtual stages of each stage, on the way to the last one and back",
+              "write `virtual_stages: 2`"),
+        excludes({turning}, one_stage, "a single stage has no other from which microbatches could return",
+                 "write `schedule: 1f1b`, or more stages"),
+        excludes({turning}, sharded_weights, "weights are not gathered where the passes of two microbatches alternate",
+                 "write `sharding: optimizer`, or another schedule"),
         needs({sequence}, several_rows, "'sequence' needs more than one row", "write for example `model: 8`"),
         needs({model_overlap}, several_rows, "'model_overlap' needs more than one row", "write for example `model: 8`"),
         needs({model_chunks}, sequence, "'chunks' are those of the allgathers and reduce-scatters of `sequence`",
@@ -367,12 +416,14 @@ std::vector<Rule> table() {
               "`products`"),
         needs({master}, smaller_weights, "a master copy of {master} has no effect beside weights of {weights}",
               "write `none`, or smaller weights"),
+        needs({moments}, stateful, "an optimizer without moments keeps none", "write `optimizer: adam`, or remove it"),
         needs({run_tokens}, embedding, "workload '{workload}' has no tokens, because it has no embedding",
               "write the length in `samples`"),
         needs({recomputes_parts}, attention,
               "workload '{workload}' has no attention whose {recomputed} could be recomputed",
               "`recomputation: full` recomputes the layers of any model"),
-        excludes({recomputes_operators}, experts, "layer '{experts}': experts are no products that `operators` counts",
+        excludes({recomputes_operators}, experts_in_rows,
+                 "layer '{experts}': rows would gather tokens once more for what `operators` computes again",
                  "write `recomputation: full`"),
         excludes({recomputes_parts}, divided_scores,
                  "scores among ranks that divide a sequence need the keys and values of the others once more",

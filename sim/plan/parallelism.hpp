@@ -53,8 +53,10 @@ struct LayerRange {
 /// the same with several virtual stages on each stage (D. Narayanan et al., "Efficient large-scale language model
 /// training on GPU clusters using Megatron-LM", SC 2021). `zero_bubble_h1`: as one_f_one_b, but gradients of weights
 /// are computed apart, to fill part of the bubble (P. Qi et al., "Zero bubble pipeline parallelism", ICLR 2024,
-/// schedule ZB-H1).
-enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1 };
+/// schedule ZB-H1). `zero_bubble_v` and `dualpipe_v` have two virtual stages on each stage, which microbatches pass
+/// through like a V, down the stages and back (P. Qi et al., "Pipeline parallelism with controllable memory", NeurIPS
+/// 2024; deepseek-ai/DualPipe).
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1, zero_bubble_v, dualpipe_v };
 
 /// Transfers between stages: the next pass overlaps them, or waits (`blocking`). `as_schedule`: blocking with
 /// one_f_one_b, else overlapped, as in Megatron-LM (`overlap_p2p_comm` in megatron/training/arguments.py; before 2023
@@ -65,7 +67,7 @@ enum class Transfers { as_schedule, blocking, overlapped };
 struct Pipeline {
     std::int64_t stages = 1;
     std::int64_t micro_batches = 1;   ///< parts of a replica's batch, also without stages
-    std::int64_t virtual_stages = 1;  ///< on each stage: the c-th of stage s is virtual stage c·stages + s of the model
+    std::int64_t virtual_stages = 1;  ///< on each stage: see virtual_stage_of()
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
     /// Number of layers in each virtual stage, stages·virtual_stages of them in forward order. Empty: chosen to
     /// minimise the time of the slowest one.
@@ -76,6 +78,31 @@ struct Pipeline {
     /// Megatron-Core); DeepSpeed, runtime/pipe/engine.py: pipe_partitioned, grad_partitioned. Not between layers with
     /// different layouts.
     bool scatter_gather = true;
+    /// A forward pass runs together with the backward pass of another microbatch, so that the exchanges of one overlap
+    /// with the computation of the other: with interleaved stages, or 1F1B on one stage (Megatron-Core's
+    /// `overlap_moe_expert_parallel_comm`, megatron/core/pipeline_parallel/combined_1f1b.py). dualpipe_v always does.
+    bool pairs = false;
+
+    /// Returns whether microbatches turn after the last stage, and come back.
+    bool turns() const {
+        return schedule == PipelineSchedule::zero_bubble_v || schedule == PipelineSchedule::dualpipe_v;
+    }
+    /// Returns whether gradients of weights are computed in passes of their own, if there are several stages.
+    bool computes_weights_apart() const {
+        return (schedule == PipelineSchedule::zero_bubble_h1 || turns()) && stages > 1;
+    }
+    /// Returns the virtual stage of the model that is the `rank`-th of a stage: rank·stages + stage, or on the way back
+    /// from the last stage rank·stages + (stages-1-stage).
+    std::uint32_t virtual_stage_of(std::uint32_t rank, std::uint32_t stage) const {
+        const auto all = static_cast<std::uint32_t>(stages);
+        return rank * all + (turns() && rank % 2 == 1 ? all - 1 - stage : stage);
+    }
+    /// Returns the stage that a virtual stage is on.
+    std::uint32_t stage_of(std::uint32_t virtual_stage) const {
+        const auto all = static_cast<std::uint32_t>(stages);
+        const std::uint32_t way = virtual_stage % all;
+        return turns() && virtual_stage / all % 2 == 1 ? all - 1 - way : way;
+    }
 
     /// Returns true if a stage's next pass waits until what it sends has arrived.
     bool blocks() const {
@@ -85,8 +112,7 @@ struct Pipeline {
 };
 
 /// Overlap of the exchanges of a layer's input gradients with the computation of its weight gradients (Megatron-LM's
-/// LinearWithGradAccumulationAndAsyncCommunication), or none. `as_gradients`: as Plan::overlap says. All gradients of a
-/// layer's weights count, although those of its last product come earlier.
+/// LinearWithGradAccumulationAndAsyncCommunication), or none. `as_gradients`: as Plan::overlap says.
 enum class ModelOverlap { as_gradients, none, weight_gradients };
 
 /// State that ranks with the same weights shard. `optimizer`: the optimizer's state (ZeRO-1). `gradients`: also the
@@ -123,6 +149,9 @@ inline constexpr std::int64_t ranks_of_node = 0;
 /// How the ranks of a context group, which divide a sequence's positions, compute attention: see context.hpp.
 enum class ContextExchange { ring, ulysses };
 
+/// How tokens reach their experts: each copy by itself, or once per node and rank. See expert_parallelism.hpp.
+enum class ExpertExchange { copies, deduplicated };
+
 /// Groups of ranks that divide the experts of every layer that has some: see experts.hpp.
 struct ExpertGroups {
     std::int64_t ranks = 1;
@@ -130,6 +159,9 @@ struct ExpertGroups {
     /// of the layer.
     std::int64_t model = 0;
     double imbalance = 0;  ///< coefficient of variation of the experts' tokens: see expert_loads.hpp
+    ExpertExchange exchange = ExpertExchange::copies;
+    std::int64_t token_nodes = 0;  ///< maximum number of nodes that have a token's experts; 0: any
+    bool fp8_dispatch = false;     ///< tokens, and gradients of results, are sent in FP8 with scales
 
     /// Returns the number of expert rows in a layer with `rows` rows.
     std::int64_t rows_of(std::int64_t rows) const { return model == 0 ? rows : model; }
@@ -162,7 +194,9 @@ struct Parallelism {
 
     /// Returns true if a rank's microbatches follow each other, the backward pass of one before the next one's
     /// forward.
-    bool takes_turns() const { return pipeline.stages == 1 && pipeline.schedule == PipelineSchedule::one_f_one_b; }
+    bool takes_turns() const {
+        return pipeline.stages == 1 && pipeline.schedule == PipelineSchedule::one_f_one_b && !pipeline.pairs;
+    }
     bool syncs_each_micro_batch() const {
         if (gradient_sync != GradientSync::automatic) return gradient_sync == GradientSync::each_micro_batch;
         return sharding >= Sharding::gradients && takes_turns();

@@ -57,7 +57,28 @@ std::vector<double> outputs_again(const FeedForward& shape, double part) {
     return {shape.gated ? hidden : 0, 0};
 }
 
+namespace {
+
+/// Returns the kernels of a layer of experts up to their results: those of the sum of these, and of its addition, are
+/// not needed.
+std::vector<Kernel> kernels_again_of(const Experts& experts, std::vector<Kernel> forward) {
+    forward.resize(forward.size() - (experts.fused_permutation ? 2 : 3));
+    if (experts.shared == 0) return forward;
+    forward.pop_back();  // the shared experts' output
+    // The gate is kept, or without one all hidden units before their activation function.
+    const auto up = forward.end() - 2;
+    if (experts.gated)
+        *up = linear(gemm(up->name, up->product->m, up->product->n / 2, up->product->k, up->product->batch));
+    else
+        forward.erase(up);
+    return forward;
+}
+
+}  // namespace
+
 std::vector<Kernel> kernels_again(const Layer& layer, const Share& share, const Operations& operations) {
+    if (const auto* experts = std::get_if<Experts>(&layer.shape))
+        return kernels_again_of(*experts, kernels(layer, Pass::forward, share, Lowering::implicit, operations));
     const std::vector<double> again = again_of(layer, share.fraction);
     if (again.empty()) return {};
     std::vector<Kernel> forward = kernels(layer, Pass::forward, share, Lowering::implicit, operations), result;

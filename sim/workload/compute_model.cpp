@@ -24,7 +24,8 @@ constexpr double LayerTime::*parts_of_time[] = {
     &LayerTime::forward_s,         &LayerTime::input_gradient_s,   &LayerTime::weight_gradient_s,
     &LayerTime::core_forward_s,    &LayerTime::core_backward_s,    &LayerTime::inputs_forward_s,
     &LayerTime::outputs_forward_s, &LayerTime::outputs_backward_s, &LayerTime::stall_s,
-    &LayerTime::core_again_s,      &LayerTime::alternate_s,        &LayerTime::host_bound_s};
+    &LayerTime::core_again_s,      &LayerTime::alternate_s,        &LayerTime::host_bound_s,
+    &LayerTime::inputs_backward_s, &LayerTime::inputs_weights_s};
 
 LayerTime scaled(LayerTime time, double factor) {
     for (double LayerTime::*part : parts_of_time) time.*part *= factor;

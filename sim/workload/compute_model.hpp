@@ -79,6 +79,8 @@ struct LayerTime {
     /// The products at the layer's edges (Kernel::edge), which are part of the same: those that read its inputs, and
     /// those that give its outputs, or the gradients of what they read.
     double inputs_forward_s = 0, outputs_forward_s = 0, outputs_backward_s = 0;
+    /// The products that read its inputs again: their gradients of the inputs and of the weights; 0: not known apart.
+    double inputs_backward_s = 0, inputs_weights_s = 0;
     double stall_s = 0;  ///< time for moving data beyond the time for computing, per kernel; part of the three times
     /// Bound of the kernels that take most of the three times, or `host` if more of them is host_bound_s; nothing if
     /// these are measured, or zero.
@@ -86,6 +88,8 @@ struct LayerTime {
     double host_bound_s = 0;  ///< time for which the device waits for launches; part of the three times
 
     double backward_s() const { return input_gradient_s + weight_gradient_s; }
+    /// Returns the time of the gradients of weights that do not multiply the layer's inputs.
+    double other_weights_s() const { return weight_gradient_s - inputs_weights_s; }
 };
 
 /// A kernel of a layer's pass.

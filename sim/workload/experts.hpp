@@ -19,7 +19,12 @@ namespace syncline {
 
 Layer experts(std::string name, const Experts& shape);
 
-/// Returns the parameters of one expert that is not shared.
+/// Return the parameters of one expert that is not shared, and of the router.
 std::int64_t expert_parameters(const Experts& shape);
+std::int64_t router_parameters(const Experts& shape);
+
+/// Returns the parameters of a row that has this part of a layer: every row has the whole router, since each routes its
+/// own tokens, or all (Megatron-Core, megatron/core/transformer/moe/router.py).
+double row_parameters(const Layer& layer, double part);
 
 }  // namespace syncline

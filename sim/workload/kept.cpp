@@ -1,5 +1,7 @@
 #include "sim/workload/kept.hpp"
 
+#include <algorithm>
+
 #include "sim/workload/alternate.hpp"
 #include "sim/workload/real.hpp"
 #include "sim/workload/transformer.hpp"
@@ -22,8 +24,9 @@ struct KeptBy {
     const Layer& layer;
     double element;
     const Share& share;
-    bool gate = false;   ///< see Saved
-    bool scores = true;  ///< those of attention are kept
+    bool gate = false;               ///< see Saved
+    bool scores = true;              ///< those of attention are kept
+    double logits = full_precision;  ///< bytes of each that is kept for the loss
 
     double inputs() const { return real(layer.inputs) * element; }
     double outputs() const { return real(layer.activations); }
@@ -43,7 +46,7 @@ struct KeptBy {
         return {.whole = inputs(), .part = conv.batch_norm ? outputs() * element * share.fraction : 0};
     }
     Kept operator()(const Dense& dense) const {
-        const double loss = dense.gathered ? 0 : outputs() * full_precision * share.fraction;
+        const double loss = dense.gathered ? 0 : outputs() * logits * share.fraction;
         if (dense.positions == 1) return {.whole = inputs(), .part = loss};
         return {.gathered = inputs(), .part = loss};
     }
@@ -97,6 +100,7 @@ struct KeptByOperator {
     const Layer& layer;
     double element;
     const Share& share;
+    double logits;  ///< see KeptBy
 
     /// Return the bytes of the products that are not computed again. No backward pass reads those of the last matrix of
     /// a block. All rows have latent vectors.
@@ -134,11 +138,26 @@ struct KeptByOperator {
         kept.part += products(block.forward).part;
         return kept;
     }
+    Kept operator()(const Experts& experts) const {
+        const double s = real(experts.positions), h = real(experts.width);
+        // With experts on several ranks, the tokens that arrive and the results that return.
+        const double exchanged = share.experts < 1 ? experts.copies() * (share.load * share.routed_tokens() + 1) : 0;
+        return {.between = s * h * exchanged * element,
+                .part = s * real(experts.shared * experts.shared_hidden) * share.fraction * element};
+    }
     template <class Other>
     Kept operator()(const Other& shape) const {
-        return KeptBy{layer, element, share}(shape);
+        return KeptBy{layer, element, share, false, true, logits}(shape);
     }
 };
+
+/// Returns the bytes of each logit that are there while the loss is computed, and of them those that are kept.
+double logit_bytes(const Model& model, const Saved& saved) {
+    return saved.logit_bytes.value_or(activation_element(model) + full_precision);
+}
+double kept_logit_bytes(const Model& model, const Saved& saved) {
+    return std::min(full_precision, logit_bytes(model, saved));
+}
 
 double on_rank(const Kept& kept, const Share& share, std::int64_t sequence_ranks, const Saved& saved = {}) {
     const double whole = kept.whole + (saved.gathered ? kept.gathered : 0);
@@ -151,27 +170,29 @@ double on_rank(const Kept& kept, const Share& share, std::int64_t sequence_ranks
 
 double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
                   const Saved& saved) {
-    const KeptBy kept{layer, activation_element(model), share, saved.gate.value_or(false)};
+    const KeptBy kept{layer, activation_element(model),     share, saved.gate.value_or(false),
+                      true,  kept_logit_bytes(model, saved)};
     return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
 }
 
 double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
                            const Saved& saved) {
-    const KeptBy kept{layer, activation_element(model), share, saved.gate.value_or(false), false};
+    const KeptBy kept{layer, activation_element(model),     share, saved.gate.value_or(false),
+                      false, kept_logit_bytes(model, saved)};
     return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
 }
 
 double kept_by_operator(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
                         const Saved& saved) {
-    const KeptByOperator kept{layer, activation_element(model), share};
+    const KeptByOperator kept{layer, activation_element(model), share, kept_logit_bytes(model, saved)};
     return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
 }
 
 double loss_bytes(const Model& model, const Layer& layer, const Share& share, const Saved& saved) {
     const auto* dense = std::get_if<Dense>(&layer.shape);
     if (!dense || dense->gathered) return 0;
-    const double most = saved.logit_bytes.value_or(activation_element(model) + full_precision);
-    return (most - full_precision) * real(layer.activations) * share.fraction * share.area * share.samples;
+    return (logit_bytes(model, saved) - kept_logit_bytes(model, saved)) * real(layer.activations) * share.fraction *
+           share.area * share.samples;
 }
 
 double input_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {

@@ -50,7 +50,9 @@ struct Saved {
     bool gradients = true;
     /// Bytes per logit while the loss is computed; nothing: logits, and a softmax of 4 bytes
     /// (megatron/core/tensor_parallel/cross_entropy.py), which alone is kept. PyTorch's cross_entropy has 4 + 4 + 4
-    /// backward (log-softmax, gradients), nanotron's sharded_cross_entropy 2 + 4 + 4 + 4 forward.
+    /// backward (log-softmax, gradients), nanotron's sharded_cross_entropy 2 + 4 + 4 + 4 forward. A loss in n chunks of
+    /// positions, each with its backward pass, has 1/n of it (Liger-Kernel's fused linear cross entropy, torchtitan's
+    /// chunked loss).
     std::optional<double> logit_bytes = {};
 };
 

@@ -132,6 +132,10 @@ public:
                     total.outputs_forward_s += count * one.seconds;
                 if (pass == Pass::input_gradient && kernel.edge == Edge::outputs)
                     total.outputs_backward_s += count * one.seconds;
+                if (pass == Pass::input_gradient && kernel.edge == Edge::inputs)
+                    total.inputs_backward_s += count * one.seconds;
+                if (pass == Pass::weight_gradient && kernel.edge == Edge::inputs)
+                    total.inputs_weights_s += count * one.seconds;
                 total.stall_s += count * one.stall_s;
                 bound_s[static_cast<std::size_t>(one.bound)] += count * one.seconds;
             });

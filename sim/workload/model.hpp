@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -53,6 +54,11 @@ inline double activation_element(const Model& model) {
 inline double master_element(const Model& model) {
     constexpr double full_precision = 4;
     return model.precision.master.value_or(weight_element(model) < full_precision ? full_precision : 0);
+}
+
+/// Returns the bytes of each moment of an optimizer.
+inline double moment_element(const Model& model) {
+    return model.precision.moments.value_or(std::max(master_element(model), weight_element(model)));
 }
 
 /// Returns the output height or width (axis 0 or 1): ⌊(in + 2·padding - kernel)/stride⌋ + 1; may be ≤ 0 if the kernel

@@ -25,6 +25,9 @@ struct Precision {
     std::optional<Factors> products = std::nullopt;
     /// Weights, their gradients and the sums between layers in 4 bytes, products in 2 (torch.autocast).
     bool autocast = false;
+    /// Each moment of the optimizer; nothing: as the weights that it updates. 2 bytes with Megatron-Core's
+    /// --exp-avg-dtype bf16, torchtitan's state of bf16, and DeepSeek-V3 (section 3.3.1).
+    std::optional<double> moments = std::nullopt;
 
     /// Returns weights, gradients and activations in 2 bytes, the master copy in 4.
     static Precision mixed() {
@@ -42,7 +45,7 @@ struct Precision {
         return precision;
     }
     bool given() const {
-        return weights || gradients || activations || master || products || autocast || accumulation > 0;
+        return weights || gradients || activations || master || products || moments || autocast || accumulation > 0;
     }
 };
 

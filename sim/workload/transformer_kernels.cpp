@@ -118,15 +118,16 @@ Kernels half(const Attention& attention, Pass pass, const Share& share, const Op
     std::vector<WeightMatrix> matrices = weight_matrices(attention, share.fraction);
     const WeightMatrix projection = matrices.back();
     matrices.pop_back();
+    // Matrices behind a latent vector do not read the inputs.
+    const auto edge_of = [&](const WeightMatrix& matrix) {
+        return matrix.inputs == real(attention.width) ? Edge::inputs : Edge::none;
+    };
     Kernels result;
     if (pass == Pass::forward) {
         if (attention.norm != Norm::none)
             result.push_back(normalisation(attention.norm, between, real(attention.width)));
-        for (const WeightMatrix& matrix : matrices) {
-            // Matrices behind a latent vector do not read the inputs.
-            const Edge edge = matrix.inputs == real(attention.width) ? Edge::inputs : Edge::none;
-            result.push_back(at(edge, product(matrix, pass, share.samples)));
-        }
+        for (const WeightMatrix& matrix : matrices)
+            result.push_back(at(edge_of(matrix), product(matrix, pass, share.samples)));
         append(result, heads.rotation(false));
         append(result, core(heads.forward()));
         result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
@@ -142,7 +143,7 @@ Kernels half(const Attention& attention, Pass pass, const Share& share, const Op
     }
     for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix) {
         add_bias_gradient(result, biased, *matrix, share.samples);
-        result.push_back(product(*matrix, pass, share.samples));
+        result.push_back(at(edge_of(*matrix), product(*matrix, pass, share.samples)));
     }
     if (pass == Pass::input_gradient && attention.norm != Norm::none)
         result.push_back(normalisation_gradient(attention.norm, between, real(attention.width)));

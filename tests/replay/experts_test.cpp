@@ -191,6 +191,49 @@ TEST_CASE("experts: with unequal loads all wait for the rank with the most token
     CHECK(checked >= 9);
 }
 
+TEST_CASE("experts: deduplicated, a token crosses the network once for each node that needs it", "[memory]") {
+    // 8 ranks on nodes of 1, 2, 4 or 8 devices, one expert each, two of which a token has.
+    const Sparse net;
+    const Model model = net.model();
+    for (const std::uint32_t g : {1u, 2u, 4u, 8u}) {
+        CAPTURE(g);
+        const CardMachine made = machine(1e9, 0);
+        const double N = 8.0 / g, inside_Bps = 5e9;
+        Cluster cluster = made.cluster(static_cast<std::int64_t>(N));
+        cluster.node.devices = g;
+        cluster.node.links = NodeLinks::crossbar;
+        cluster.node.link = {inside_Bps, 0};
+        Plan plan = expert_plan(8, 8);
+        const Result copies = simulate(lower(cluster, model, plan));
+        plan.parallelism.experts.exchange = ExpertExchange::deduplicated;
+        // Both experts are on other nodes with probability C(8-g, 2)/C(8, 2) = (8-g)(7-g)/56. A rank's one expert is
+        // among a token's two with probability 1/4.
+        const double q = 1 - (8.0 - g) * (7.0 - g) / 56, p = 0.25;
+        const double elements = 4 * net.s * net.h, turns = 2 * net.layers;  // tokens, and as often results
+        const double sent = 8 * turns * elements * ((N - 1) * q + N * (g - 1) * p);
+        const double plain = 8 * 2 * turns * net.top_k * elements * 4 * 7 / 8;
+        const Result once = simulate(lower(cluster, model, plan));
+        CHECK(static_cast<double>(once.bytes_sent) ==
+              Approx(static_cast<double>(copies.bytes_sent) - plain + sent * (4 + 4)).epsilon(1e-4));
+        // In FP8 tokens have 1 B, and a scale of 4 B for each 128, results still 4 B. Members of a node share its port;
+        // what arrives last is passed on inside.
+        plan.parallelism.experts.fp8_dispatch = true;
+        const Result narrow = simulate(lower(cluster, model, plan));
+        const double saved = 4 - (1 + 4.0 / 128);
+        CHECK(static_cast<double>(once.bytes_sent - narrow.bytes_sent) == Approx(sent * saved).epsilon(1e-4));
+        const double turn_s = elements * saved * ((N - 1) * g * q * made.beta() + (g - 1) * p / inside_Bps);
+        CHECK(once.time.iteration_s - narrow.time.iteration_s == Approx(turns * turn_s).epsilon(1e-4));
+        if (g == 1) {
+            REQUIRE(once.closed_form.iteration_time_s);
+            CHECK(*once.closed_form.iteration_time_s == Approx(once.time.iteration_s).epsilon(1e-6));
+        }
+        plan.fidelity = Fidelity::folded;
+        const Result folded = simulate(lower(cluster, model, plan));
+        CHECK(folded.time.iteration_s == Approx(narrow.time.iteration_s).epsilon(1e-9));
+        CHECK(folded.bytes_sent == narrow.bytes_sent);
+    }
+}
+
 TEST_CASE("experts: a capacity makes all buffers equal, whatever the loads", "[memory]") {
     Sparse net;
     net.capacity = 1.5;
@@ -292,7 +335,8 @@ TEST_CASE("experts: with fewer expert rows than rows, messages and iteration are
         exchanged_s += 4 * net.layers * (E - 1) * message_s(made, copies / E);
         for (const Layer& layer : model.layers) {
             const double routed = std::holds_alternative<Experts>(layer.shape) ? 4 * net.expert_parameters() : 0;
-            const double rest = 4 * static_cast<double>(layer.parameters) - routed;
+            const double routers = routed > 0 ? (R - 1) * 4 * net.h * net.experts : 0;  // one in each row
+            const double rest = 4 * static_cast<double>(layer.parameters) - routed + routers;
             sent += 2 * (columns - 1) * rest + 2 * (D - 1) * routed;
             exchanged_s += 2 * (columns - 1) * message_s(made, rest / R / columns);
             if (routed > 0) exchanged_s += 2 * (D - 1) * message_s(made, routed / n);
@@ -329,7 +373,9 @@ TEST_CASE("experts: as many expert rows as rows are the same as none", "[memory]
             }
 }
 
-TEST_CASE("experts: with fewer expert rows than rows, all ranks together have the optimizer's state once") {
+TEST_CASE(
+    "experts: with fewer expert rows than rows, all ranks together have the optimizer's state once, each row that of "
+    "its router") {
     for (const Cut& one : cuts)
         for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters})
             for (const double imbalance : {0.0, 0.4}) {
@@ -343,7 +389,8 @@ TEST_CASE("experts: with fewer expert rows than rows, all ranks together have th
                 const Lowered training = lower(made.cluster(one.ranks()), net.model(), plan);
                 CHECK(work_of(training).tasks == static_cast<double>(build_iteration(training).tasks().size()));
                 const Result result = simulate(training);
-                const double state = 4 * static_cast<double>(net.model().parameters());
+                const double routers = static_cast<double>(one.rows - 1) * net.layers * net.h * net.experts;
+                const double state = 4 * (static_cast<double>(net.model().parameters()) + routers);
                 CHECK(result.memory.optimizer_bytes == Approx(state / static_cast<double>(one.ranks())).epsilon(1e-3));
                 if (imbalance > 0) continue;
                 plan.fidelity = Fidelity::folded;

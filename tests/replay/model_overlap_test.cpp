@@ -88,21 +88,25 @@ double chunked_iteration_s(const Halves& net, double n) {
     double device_s = sum_s, wire_s = sum_s;  // when each is free; the last gradients have arrived
     for (std::size_t i = halves.size(); i-- > 0;) {
         const auto& half = halves[i];
+        const double around_s = i > 0 ? whole_s : 0;  // the first half's inputs are the model's
+        wire_s = std::max(wire_s, device_s);
         for (double chunk = 0; chunk < n; ++chunk) {
             wire_s += chunk_s;
             device_s = std::max(device_s, wire_s) + half.out_s / n;
         }
-        if (i > 0) wire_s += whole_s;  // inputs, once more
-        device_s += half.inside_backward_s + half.in_s;
-        wire_s = std::max(wire_s, device_s) + (i > 0 ? whole_s : 0);  // their gradients
-        device_s = std::max(device_s, wire_s - (i > 0 ? whole_s : 0)) + half.weights_s();
+        device_s += half.inside_backward_s + half.out_s;
+        const double gathered_s = device_s + around_s;  // inputs, once more
+        device_s += half.in_s;
+        wire_s = std::max(gathered_s, device_s) + around_s;  // their gradients
+        device_s = std::max(gathered_s, device_s) + half.in_s;
     }
     return std::max(device_s, wire_s);
 }
 
 }  // namespace
 
-TEST_CASE("model overlap: what the weights' gradients do not hide of an all-reduce is exposed", "[memory]") {
+TEST_CASE("model overlap: what the weights' gradients of the first products do not hide of an all-reduce is exposed",
+          "[memory]") {
     Halves net;
     for (const double link_bps : {1e8, 1e9, 5e9, 1e12})
         for (const double P : {2, 3, 6})
@@ -117,10 +121,10 @@ TEST_CASE("model overlap: what the weights' gradients do not hide of an all-redu
                     double sum_s = 0;
                     const auto halves = net.halves();
                     for (std::size_t i = 0; i < halves.size(); ++i) {
-                        const double exchange_s = 2 * net.ring_s(), weights_s = halves[i].weights_s();
-                        sum_s += halves[i].forward_s() + exchange_s + halves[i].inputs_s() + weights_s;
+                        const double exchange_s = 2 * net.ring_s();
+                        sum_s += halves[i].forward_s() + exchange_s + halves[i].inputs_s() + halves[i].weights_s();
                         if (i == 0) continue;  // the model's inputs have no gradients
-                        sum_s += hidden ? std::max(0.0, exchange_s - weights_s) : exchange_s;
+                        sum_s += hidden ? std::max(0.0, exchange_s - halves[i].in_s) : exchange_s;
                     }
                     Plan plan = net.plan();
                     plan.overlap = overlap;
@@ -167,6 +171,43 @@ TEST_CASE("model overlap: allgathers and reduce-scatters in chunks are exchanged
             }
 }
 
+TEST_CASE("model overlap: one more layer of a long network, whose exchanges overlap as in Megatron-Core") {
+    // With s = h and 4h hidden units a row's products take, in units of 1 ms, forward 3 and 1 in attention, whose core
+    // takes 2, and 4 and 4; backward twice that, the core 5: 43. An allgather or a reduce-scatter takes 2.
+    Halves net;
+    net.s = net.h = 48;
+    net.machine.alpha_s = 0;
+    net.machine.F = 2 * net.b * net.s * net.h * net.h / net.P / 1e-3;
+    net.machine.link_bps = 8 * 4 * net.b * net.s * net.h / net.P / 2e-3;
+    const auto layer_ms = [&](bool sequence, std::int64_t chunks, bool gathered = false) {
+        Plan plan = net.plan();
+        plan.saved.gathered = gathered;
+        plan.parallelism.sequence = sequence;
+        plan.parallelism.model_overlap = ModelOverlap::weight_gradients;
+        plan.parallelism.model_chunks = chunks;
+        double iteration_s[2] = {};
+        for (const int more : {0, 1}) {
+            net.layers = 2 + more;
+            iteration_s[more] = net.run(plan).time.iteration_s;
+        }
+        return 1e3 * (iteration_s[1] - iteration_s[0]);
+    };
+    // Exposed: four exchanges forward, two allgathers of the outputs' gradients. The inputs are gathered beside their
+    // gradients (3 and 4), which are reduced and scattered beside those of the weights (3 and 4).
+    CHECK(layer_ms(true, 1) == Approx(43 + 6 * 2).epsilon(1e-6));
+    // Inputs that are kept are not gathered, which was overlapped anyway.
+    CHECK(layer_ms(true, 1, true) == Approx(43 + 6 * 2).epsilon(1e-6));
+    // Two all-reduces of 4 are exposed forward; backward they overlap with the weights' gradients of 3 and of 4.
+    CHECK(layer_ms(false, 1) == Approx(43 + 2 * 4 + 1).epsilon(1e-6));
+    // In two chunks of 1 each, four pairs expose one chunk: those with products of 3, 4, 4 forward and 4 backward. The
+    // pairs with attention's projection of 1 take an exchange of 2 and half a product: 1.5 longer than the product.
+    CHECK(layer_ms(true, 2) == Approx(43 + 4 * 1 + 2 * 1.5).epsilon(1e-6));
+    // Inputs gathered for longer (5) than their gradients take: the weights' gradients wait for 2 and 1, and what
+    // returns exceeds these by as much; 6 exchanges are exposed.
+    net.machine.link_bps *= 2.0 / 5;
+    CHECK(layer_ms(true, 1) == Approx(43 + 6 * 5 + 2 * (2 + 1)).epsilon(1e-6));
+}
+
 TEST_CASE("model overlap: chunks hide everything but their ends on a fast network", "[memory]") {
     Halves net;
     net.P = 4;
@@ -178,9 +219,8 @@ TEST_CASE("model overlap: chunks hide everything but their ends on a fast networ
     const double whole_s = net.run(plan).time.iteration_s;
     plan.parallelism.model_overlap = ModelOverlap::weight_gradients;
     plan.parallelism.model_chunks = 4;
-    // Of 4 + 3 exchanges forward and the first one backward only one of four chunks is exposed. The other allgathers of
-    // outputs' gradients arrive while the next half computes the gradients of its weights.
-    CHECK(whole_s - net.run(plan).time.iteration_s == Approx(8 * 0.75 * net.ring_s()).epsilon(1e-6));
+    // Of 4 + 3 exchanges forward and 4 of the outputs' gradients backward only one of four chunks is exposed.
+    CHECK(whole_s - net.run(plan).time.iteration_s == Approx(11 * 0.75 * net.ring_s()).epsilon(1e-6));
 }
 
 TEST_CASE("model overlap: a chunk's product takes what a product of its size takes", "[memory]") {

@@ -355,6 +355,11 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         cluster.transport.selection = std::make_shared<const Selection>(library());
         cluster.node.switch_reduces = cluster.node.links == NodeLinks::crossbar && cluster.node.devices > 1;
     }
+    const bool may_turn = split.pipeline.virtual_stages == 2 && split.pipeline.stages > 1;
+    if (may_turn && split.sharding != Sharding::parameters && seed % 2 == 0)
+        split.pipeline.schedule = split.pipeline.micro_batches >= 2 * split.pipeline.stages
+                                      ? PipelineSchedule::dualpipe_v
+                                      : PipelineSchedule::zero_bubble_v;
     if (!data_only && seed % 3 == 1) add_exchange_options(Chance(seed * 7919 + attempt), plan);
     return made;
 }

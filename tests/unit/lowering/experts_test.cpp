@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include "sim/config/scenario.hpp"
 #include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/expert_loads.hpp"
+#include "sim/lowering/expert_parallelism.hpp"
 #include "sim/lowering/lowered.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/transformer.hpp"
@@ -125,6 +127,10 @@ TEST_CASE("experts: what cannot be divided, or is not modelled, is refused with 
     CHECK(
         error_of("experts: 8, model: 4").starts_with("layer 'choice': 4 replicas cannot be divided into groups of 8"));
     CHECK(error_of("experts: {ranks: 1, imbalance: 10 %}").starts_with("an imbalance has no effect"));
+    CHECK(error_of("experts: {ranks: 1, exchange: deduplicated}").starts_with("a rank that has all experts"));
+    CHECK(error_of("experts: {ranks: 1, dispatch: fp8}").starts_with("a rank that has all experts"));
+    CHECK(error_of("experts: {ranks: 2, token_nodes: 1}").starts_with("a copy for each expert"));
+    CHECK(error_of("experts: {ranks: 2, exchange: deduplicated, imbalance: 10 %}").starts_with("ranks with one copy"));
     CHECK(error_of("experts: 4, sharding: {of: parameters, within: 2}").empty());
     CHECK(error_of("experts: 2, sharding: {of: optimizer, within: 8}").empty());
     CHECK(error_of("experts: 4, sharding: {of: parameters, within: 6}", "", 24) ==
@@ -252,10 +258,11 @@ TEST_CASE("experts: in folded layouts each part of every expert is on as many ra
                         for (const auto& [which, count] : holders) CHECK(count == D);
                         CHECK(experts.group.size == E);
                         CHECK(experts.replicas.size == D);
-                        // Parts of all ranks together are D times all experts, and columns times the rest.
+                        // Parts of all ranks together are D times all experts, and columns times the rest, with a
+                        // router per row.
                         const std::int64_t routed = 8 * 2 * 32 * 64;
                         CHECK(static_cast<std::int64_t>(experts.bytes) * n == D * 4 * routed);
-                        const std::int64_t rest = variant.model.layers.back().parameters - routed;
+                        const std::int64_t rest = variant.model.layers.back().parameters - routed + (rows - 1) * 32 * 8;
                         CHECK(std::abs(static_cast<std::int64_t>(placed.bytes) * n - columns * 4 * rest) <= n);
                         std::uint64_t exchanged = 0;
                         for (const Bucket& bucket : lowered.buckets)
@@ -284,4 +291,37 @@ TEST_CASE("experts: sharded state of experts is divided among ranks with the sam
                 CHECK(experts.shards == Grouping{static_cast<std::uint32_t>(std::max<std::int64_t>(1, block / once)),
                                                  static_cast<std::uint32_t>(once)});
             }
+}
+
+TEST_CASE("experts: the nodes and ranks that a token needs are those of all its choices, counted", "[memory]") {
+    // Counts the choices of K of X experts, e on each node and c on each rank: bit i of `chosen` is expert i.
+    const auto counted = [](unsigned experts, unsigned of_part, unsigned top_k) {
+        double parts = 0, choices = 0;
+        for (unsigned chosen = 0; chosen < 1u << experts; ++chosen) {
+            if (std::popcount(chosen) != static_cast<int>(top_k)) continue;
+            ++choices;
+            for (unsigned first = 0; first < experts; first += of_part)
+                if ((chosen >> first & ((1u << of_part) - 1)) != 0) ++parts;
+        }
+        return parts / choices;
+    };
+    for (const unsigned nodes : {1u, 2u, 3u})
+        for (const unsigned ranks : {1u, 2u})
+            for (const unsigned each : {1u, 2u})
+                for (const unsigned top_k : {1u, 2u, 3u}) {
+                    const unsigned all = nodes * ranks * each;
+                    if (top_k > all) continue;
+                    CAPTURE(nodes, ranks, each, top_k);
+                    const TokenSpread spread = token_spread(nodes, ranks, each, top_k);
+                    CHECK(spread.nodes == Approx(counted(all, ranks * each, top_k)));
+                    CHECK(spread.ranks == Approx(counted(all, each, top_k)));
+                    // On any of more nodes, but on no more than so many, it is the same.
+                    const TokenSpread limited = token_spread(nodes + 5, ranks, each, top_k, nodes);
+                    CHECK(limited.nodes == Approx(spread.nodes));
+                    CHECK(limited.ranks == Approx(spread.ranks));
+                }
+    // DeepSeek-V3: 8 of 256 experts, on 8 nodes of 8 ranks; without a limit, 1 - C(224, 8)/C(256, 8) = 0.6618 of them.
+    CHECK(token_spread(8, 8, 4, 8).nodes == Approx(5.295).epsilon(1e-3));
+    // At most four: 4·(1 - C(96, 8)/C(128, 8)), where the quotient is (96·95·…·89)/(128·127·…·121) = 0.0927.
+    CHECK(token_spread(8, 8, 4, 8, 4).nodes == Approx(3.629).epsilon(1e-3));
 }

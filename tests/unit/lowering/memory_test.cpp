@@ -170,6 +170,8 @@ TEST_CASE("the loss needs the logits and their softmax at the same time, on the 
             // 4 bytes are kept; by default there are the logits, of 2 bytes, besides.
             CHECK(activations(std::nullopt) == activations(4) + 2 * logits);
             CHECK(activations(14) == activations(4) + 10 * logits);
+            // In eight chunks there are 14/8 bytes of each.
+            CHECK(activations(14) - activations(14.0 / 8) == 14 * 7.0 / 8 * logits);
         }
     }
 }

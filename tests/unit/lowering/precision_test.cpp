@@ -51,6 +51,11 @@ TEST_CASE("precision: mixed needs 2 + 2 + 12 bytes per parameter with Adam, as f
     CHECK(memory.weights_bytes == 2 * parameters);
     CHECK(memory.gradients_bytes == 2 * parameters);
     CHECK(memory.optimizer_bytes == 12 * parameters);
+    // Both moments of Adam in 2 bytes: 2 + 2 + (4 + 2 + 2).
+    Precision narrow = Precision::mixed();
+    narrow.moments = 2;
+    CHECK(memory_with(narrow).optimizer_bytes == 8 * parameters);
+    CHECK(memory_with(narrow).weights_bytes == 2 * parameters);
     // The same as a model of 2-byte elements, and half of the activations of 4-byte elements.
     const Memory uniform = memory_with({}, 2);
     CHECK(memory.weights_bytes == uniform.weights_bytes);

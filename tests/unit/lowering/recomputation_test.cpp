@@ -156,6 +156,36 @@ TEST_CASE("recomputation: by operator, every second product with weights is exec
                 }
 }
 
+TEST_CASE(
+    "recomputation: by operator, experts and their router are executed again, of shared experts every second product",
+    "[memory]") {
+    constexpr std::int64_t s = 6, h = 16, hidden = 24, all = 8, top_k = 3;
+    for (const bool gated : {false, true})
+        for (const std::int64_t shared : {0, 2})
+            for (const double ranks : {1.0, 4.0}) {
+                CAPTURE(gated, shared, ranks);
+                Model model;
+                model.element_bytes = 2;
+                model.layers = {experts("moe", {.positions = s,
+                                                .width = h,
+                                                .hidden = hidden,
+                                                .experts = all,
+                                                .top_k = top_k,
+                                                .shared = shared,
+                                                .shared_hidden = 20,
+                                                .gated = gated})};
+                const Share share{.samples = 5, .experts = 1 / ranks};
+                const double matrices = gated ? 3 : 2;
+                const double wide = h, own = gated ? static_cast<double>(shared * 20) : 0;
+                const double products = wide * all + top_k * matrices * wide * hidden + own * wide;
+                CHECK(recomputed_flop(Recomputation::operators, model, 0, share) == Approx(2 * 5.0 * s * products));
+                // Kept are the shared experts' gate, or units; and K tokens and results that come from other ranks.
+                const double exchanged = ranks > 1 ? 2 * top_k * wide : 0;
+                CHECK(kept_by_operator(model, model.layers[0], share) ==
+                      Approx(5.0 * s * 2 * (static_cast<double>(shared * 20) + exchanged)));
+            }
+}
+
 TEST_CASE("recomputation: by operator, latent vectors count as products", "[memory]") {
     // Latent queries, queries, latent keys and values, keys and values, projection: the second and the fourth.
     Attention half{.positions = 4, .width = 64, .heads = 4};
@@ -413,8 +443,11 @@ TEST_CASE("recomputation: selective needs attention, and times of its scores", "
     CHECK(complaints(images)[0].message == "workload 'images' has no attention whose products could be recomputed");
     Model mixture = gpt;
     mixture.layers.push_back(experts("moe", {.positions = 8, .width = 4, .hidden = 8, .experts = 2}));
+    CHECK(complaints(mixture).empty());
+    plan.parallelism.layout.rows = 2;
     REQUIRE(complaints(mixture).size() == 1);
-    CHECK(complaints(mixture)[0].message == "layer 'moe': experts are no products that `operators` counts");
+    CHECK(complaints(mixture)[0].message ==
+          "layer 'moe': rows would gather tokens once more for what `operators` computes again");
     plan.recomputation = Recomputation::full;
     CHECK(complaints(images).empty());
 }
