@@ -68,7 +68,7 @@ std::optional<double> parameter_server_end(const Lowered& training, bool release
 /// link.
 std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::vector<Place>& places) {
     Wiring wiring(cluster, first_free_node(places));
-    if (wiring.policy() == Routing::Policy::adaptive_at_start && !wiring.single_way()) return std::nullopt;
+    if (wiring.adapts()) return std::nullopt;
     std::vector<bool> taken(wiring.links(), false);
     std::optional<MessageCost> common;
     for (std::size_t rank = 0; rank < places.size(); ++rank) {

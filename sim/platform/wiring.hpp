@@ -40,6 +40,8 @@ public:
     Routing::Policy policy() const { return fabric_router_.policy(); }
     /// Returns true if there is only one path between any two ports, whatever the policy.
     bool single_way() const { return fabric_router_.single_way(); }
+    /// Returns true if routes depend on the flows in flight.
+    bool adapts() const { return depends_on_load(policy()) && !single_way(); }
     /// Counts the unused paths through the fabric that are as short as the route and avoid `link`: see Router. `bytes`:
     /// by link.
     double unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,

@@ -202,6 +202,7 @@ private:
         Meeting meeting;
         double put_s = 0;            ///< time at which its sender was ready
         double ended_s = -1;         ///< below 0: it has not
+        double detour_s = 0;         ///< latency of its path in addition to the connection's
         bool started = false;        ///< or will, after a handshake
         std::uint32_t sent = 0;      ///< its index in the sender's step
         std::uint32_t received = 0;  ///< its number among the receiver's
@@ -306,6 +307,7 @@ private:
             const Pair& pair = connections_[message.connection].pair;
             std::vector<std::uint32_t> path = wires_.route_numbers(pair.from, pair.to, pair.channel, in_flight_);
             for (const std::uint32_t link : path) ++in_flight_[link];
+            message.detour_s = wires_.detour_s(pair.from, pair.to, pair.channel, path);
             if (message.bytes > 0) message.bundle = add_bundle(path, message.limit_Bps);
             StreamState& sender = streams_[message.sender];
             sender.paths.resize(std::max<std::size_t>(sender.paths.size(), message.sent + 1));
@@ -328,13 +330,14 @@ private:
                 if (message.bytes > 0) flows_.remove_bundle(message.bundle);
             }
             StreamState& sender = streams_[message.sender];
-            sender.sent_s[message.sent] = now_s_;
+            sender.sent_s[message.sent] = now_s_ + (wires_.latency_travels() ? 0 : message.detour_s);
             --sender.in_flight;
             wake_if_ended(message.sender);
         }
         if (message.receiver == nobody) return;  // an eager message, for which its receiver is not ready
         StreamState& receiver = streams_[message.receiver];
-        receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] = message.ended_s;
+        receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] =
+            message.ended_s + message.detour_s;
         if (++receiver.received == receiver.posted && receiver.on_receipt) up_to_date_.push_back(message.receiver);
         wake_if_ended(message.receiver);
         let_go(number);

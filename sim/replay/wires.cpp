@@ -28,8 +28,10 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint
     std::uint32_t nodes = 0;
     for (const Place& place : places_) nodes = std::max(nodes, place.node + 1);
     wiring_ = std::make_unique<Wiring>(cluster, nodes);
-    adapts_ = wiring_->policy() == Routing::Policy::adaptive_at_start && !wiring_->single_way();
-    by_channel_ = wiring_->policy() == Routing::Policy::ecmp && !wiring_->single_way() && channels_ > 1;
+    adapts_ = wiring_->adapts();
+    detours_ = takes_detours(wiring_->policy());
+    const bool hashes = wiring_->policy() == Routing::Policy::ecmp || wiring_->policy() == Routing::Policy::valiant;
+    by_channel_ = hashes && !wiring_->single_way() && channels_ > 1;
     for (Wiring::Link number = 0; number < wiring_->links(); ++number) {
         const Wire wire = wiring_->wire(number);
         links_.push_back(
@@ -53,11 +55,20 @@ void Wires::require_routes(std::uint32_t from, std::uint32_t to) const {
     native_->route(places_[to].node, places_[from].node);
 }
 
-double Wires::latency_s(std::uint32_t from, std::uint32_t to) const {
+double Wires::latency_s(std::uint32_t from, std::uint32_t to, std::uint32_t channel) const {
     double sum_s = terms(from, to).latency_s;
     if (!streams_wait()) return sum_s;
     if (!passed_.empty() && !inside_node(from, to)) sum_s += passed_.at({from, to}).latency_s;
-    for (const std::uint32_t link : route_numbers(from, to)) sum_s += links_[link].latency_s;
+    for (const std::uint32_t link : route_numbers(from, to, channel)) sum_s += links_[link].latency_s;
+    return sum_s;
+}
+
+double Wires::detour_s(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                       std::span<const std::uint32_t> path) const {
+    if (!detours_) return 0;
+    double sum_s = 0;
+    for (const std::uint32_t link : path) sum_s += links_[link].latency_s;
+    for (const std::uint32_t link : route_numbers(from, to, channel)) sum_s -= links_[link].latency_s;
     return sum_s;
 }
 

@@ -68,7 +68,10 @@ public:
 
     /// Returns the time of a message between two processes in addition to its bytes, except for what SimGrid adds; the
     /// transport's latency is included.
-    double latency_s(std::uint32_t from, std::uint32_t to) const;
+    double latency_s(std::uint32_t from, std::uint32_t to, std::uint32_t channel) const;
+    /// Returns the latency that a path has in addition to that of an idle fabric's route.
+    double detour_s(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                    std::span<const std::uint32_t> path) const;
     /// Returns true if bytes take no time from one process to the other: over an unlimited loopback, and always in the
     /// Constant network model.
     bool weightless(std::uint32_t from, std::uint32_t to) const;
@@ -142,7 +145,7 @@ private:
     const bool travels_;
     const bool free_loopback_;
     const std::uint32_t channels_;
-    bool by_channel_ = false, adapts_ = false;
+    bool by_channel_ = false, adapts_ = false, detours_ = false;
     const bool flat_;
     const Transport transport_;
     const double host_link_Bps_;

@@ -130,6 +130,59 @@ TEST_CASE("routes: a link is free again when a message is delivered, not when it
     CHECK(upwards(timeline) == std::vector<std::uint64_t>{2 * MB, 9 * MB});
 }
 
+TEST_CASE("routes: detours of a dragonfly avoid a busy cable, and take longer", "[memory]") {
+    // Three groups of one router with two hosts, a cable between each two. Two messages go from group 0 to group 1.
+    // They share one cable minimally, and by valiant both cables of the way by group 2. By ugal the first finds no
+    // load, and the second one message ahead of it on the direct way, and none by group 2: 1·1 > 0·2. A cable has 0.1
+    // ms.
+    Cluster cluster;
+    cluster.nodes = 6;
+    TopologySpec& dragonfly = cluster.fabric.topology;
+    dragonfly.shape = Shape::dragonfly;
+    dragonfly.groups = 3;
+    dragonfly.routers = 1;
+    dragonfly.hosts_per_router = dragonfly.global_links = 2;
+    dragonfly.bandwidth_Bps = {1e9};
+    dragonfly.latency_s = {1e-4};
+    const auto time_s = [&](Routing::Policy policy) {
+        cluster.fabric.routing.policy = policy;
+        const Timeline timeline = sent_at_once(cluster, {{0, 2, MB}, {1, 3, MB}});
+        std::uint64_t between = 0;
+        for (const LinkUse& link : timeline.links)
+            if (link.name.rfind("router-", 0) == 0 && link.name.find("->router-") != std::string::npos)
+                between += link.bytes;
+        CHECK(between == (policy == Routing::Policy::ecmp ? 2 : policy == Routing::Policy::ugal ? 3 : 4) * MB);
+        return timeline.iteration_end_s.back();
+    };
+    CHECK(time_s(Routing::Policy::ecmp) == Approx(2.3 * ms).epsilon(1e-9));
+    CHECK(time_s(Routing::Policy::valiant) == Approx(2.4 * ms).epsilon(1e-9));
+    CHECK(time_s(Routing::Policy::ugal) == Approx(1.4 * ms).epsilon(1e-9));
+    cluster.latency = Latency::blocking;
+    CHECK(time_s(Routing::Policy::ugal) == Approx(1.4 * ms).epsilon(1e-9));
+    TaskGraph graph;
+    graph.add_process({});
+    graph.seal();
+    CHECK_FALSE(choose_fidelity(Fidelity::folded, cluster, graph).folds);
+    cluster.fabric.routing.policy = Routing::Policy::valiant;
+    CHECK(choose_fidelity(Fidelity::folded, cluster, graph).folds);
+}
+
+TEST_CASE("routes: an all-to-all among 72 hosts of a balanced dragonfly is limited by their ports", "[memory]") {
+    // Each host sends 71 MB at 1 GB/s. Of two groups of eight hosts 64 messages pass their cable: 64 ms.
+    Cluster cluster;
+    cluster.nodes = 72;
+    TopologySpec& dragonfly = cluster.fabric.topology;
+    dragonfly.shape = Shape::dragonfly;
+    dragonfly.hosts_per_router = 2;
+    dragonfly.bandwidth_Bps = {1e9};
+    dragonfly.latency_s = {0};
+    std::vector<Sent> all;
+    for (std::uint32_t from = 0; from < 72; ++from)
+        for (std::uint32_t to = 0; to < 72; ++to)
+            if (from != to) all.push_back({from, to, MB});
+    CHECK(sent_at_once(cluster, all).iteration_end_s.back() == Approx(71 * ms).epsilon(1e-9));
+}
+
 TEST_CASE("routes: ecmp gives channels of two hosts different paths, as their links show", "[memory]") {
     // One message on each of 16 channels between the same two hosts of different leaves.
     constexpr std::uint32_t channels = 16;
