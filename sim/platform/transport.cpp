@@ -22,6 +22,7 @@ double Staging::copy_s(std::uint64_t bytes, double host_link_Bps) const {
 bool is_plain(const Transport& transport) {
     Transport nothing;
     nothing.name = transport.name;
+    nothing.pxn = transport.pxn;  // chooses links
     return transport == nothing;
 }
 

@@ -15,7 +15,8 @@
 /// by the fewest hops; in a mesh the pair's own link, or PCIe, if the node has it, as in NCCL's rings (NVIDIA/nccl,
 /// issue 301), or else a neighbour of both (issue 819). Between a device and its host, or from a place to itself: the
 /// node's loopback. Links that are unlimited and take no time are left out. A host uses its node's first port. A switch
-/// of the fabric is the end of a route at that vertex, and a node's switch between those of the route inside. Several
+/// of the fabric is the end of a route at that vertex, and a node's switch between those of the route inside. With PXN
+/// (relays_on_rails) a route to another rail begins with that to the device with the receiver's number. Several
 /// shortest paths in a node are chosen as in a fabric without levels: `first`, or else `ecmp`. All nodes have the same
 /// links inside, so a route needs no table.
 namespace syncline {
@@ -69,6 +70,8 @@ private:
     void attach(const Place& place, std::uint32_t port, bool outwards, std::vector<Link>& links);
     void within(std::uint32_t node, std::uint32_t from, std::uint32_t to, std::vector<Link>& links);
 
+    /// Returns the device of the sender's node by which a message to another node goes: mostly itself.
+    Place sender(const Place& from, const Place& to) const;
     std::uint32_t port_of(const Place& place) const {
         return place.device == Place::host ? 0 : node_.nic(place.device);
     }
@@ -83,6 +86,7 @@ private:
 
     const NodeDesign node_;
     const double loopback_Bps_, transport_Bps_;
+    const bool relays_;
     const std::uint32_t nodes_;
     Topology fabric_;
     Router fabric_router_;
