@@ -93,7 +93,7 @@ Pairs grid_pairs(const MemberGrid& grid) {
 std::optional<MessageCost> common_message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                                const Pairs& pairs) {
     Wiring wiring(cluster, first_free_node(places));
-    if (wiring.adapts()) return std::nullopt;
+    if (wiring.adapts() || wiring.sprays()) return std::nullopt;
     std::vector<bool> taken(wiring.links(), false);
     std::optional<MessageCost> common;
     for (const auto& [from, to] : pairs) {

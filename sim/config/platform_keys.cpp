@@ -136,15 +136,16 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     const bool levels = cluster.fabric.topology.shape == Shape::fat_tree;
     Policy policy = levels ? Policy::d_mod_k : Policy::ecmp;
     fields.one_of({"policy",
-                   "Choice of paths: `d-mod-k` (destination), `ecmp` (hash), `first`, `adaptive-at-start` (fewest "
-                   "messages); on dragonflies `valiant`, `ugal`. Default: `d-mod-k` on fat trees, else `ecmp`."},
+                   "Choice of paths: `d-mod-k` (destination), `ecmp` (hash), `first`, `adaptive-at-start`, `spray` (by "
+                   "packet); on dragonflies `valiant`, `ugal`. Default: `d-mod-k` on fat trees, else `ecmp`."},
                   policy,
                   {{"d-mod-k", Policy::d_mod_k},
                    {"ecmp", Policy::ecmp},
                    {"first", Policy::first},
                    {"adaptive-at-start", Policy::adaptive_at_start},
                    {"valiant", Policy::valiant},
-                   {"ugal", Policy::ugal}});
+                   {"ugal", Policy::ugal},
+                   {"spray", Policy::spray}});
     if (!fields.given("policy")) return;
     const Shape shape = cluster.fabric.topology.shape;
     const auto need = [&](const char* what) {
@@ -155,7 +156,7 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     };
     if (policy == Policy::d_mod_k && !levels) return need("fat tree");
     if (takes_detours(policy) && shape != Shape::dragonfly) return need("dragonfly");
-    if (depends_on_load(policy) && cluster.network != NetworkModel::exact)
+    if ((depends_on_load(policy) || policy == Policy::spray) && cluster.network != NetworkModel::exact)
         return fields.reject("policy", fmt::format("'{}' needs the network model 'exact'", policy_name(policy)),
                              "`policy: ecmp`");
     routing.policy = policy;

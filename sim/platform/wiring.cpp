@@ -214,6 +214,14 @@ void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links,
     if (transport_links_ > 0) links.push_back(transport_link(to.node, false));
 }
 
+void Wiring::spread(const Place& from, const Place& to, std::vector<Router::Share>& shares) {
+    std::vector<Link> path;
+    route(from, to, path);
+    for (const Link link : path)
+        if (!in_fabric(link)) shares.push_back({link, 1});
+    if (!in_same_node(from, to)) fabric_router_.spread(fabric_vertex(sender(from, to)), fabric_vertex(to), shares);
+}
+
 double Wiring::unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,
                            std::uint64_t moved) {
     if (in_same_node(from, to) || link >= fabric_links_) return 0;

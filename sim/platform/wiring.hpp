@@ -38,11 +38,15 @@ public:
     /// them; empty: none anywhere.
     void route(const Place& from, const Place& to, std::vector<Link>& links, std::uint32_t channel = 0,
                std::span<const std::uint32_t> in_flight = {});
+    /// Appends all links that a message takes part by part, in a fabric that sprays packets: see Router::spread().
+    void spread(const Place& from, const Place& to, std::vector<Router::Share>& shares);
     Routing::Policy policy() const { return fabric_router_.policy(); }
     /// Returns true if there is only one path between any two ports, whatever the policy.
     bool single_way() const { return fabric_router_.single_way(); }
     /// Returns true if routes depend on the flows in flight.
     bool adapts() const { return depends_on_load(policy()) && !single_way(); }
+    /// Returns true if packets of a message take different paths.
+    bool sprays() const { return policy() == Routing::Policy::spray && !single_way(); }
     /// Counts the unused paths through the fabric that are as short as the route and avoid `link`: see Router. `bytes`:
     /// by link.
     double unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,

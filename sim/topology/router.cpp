@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "sim/base/split_mix.hpp"
 
@@ -34,6 +37,8 @@ const char* policy_name(Routing::Policy policy) {
             return "valiant";
         case Routing::Policy::ugal:
             return "ugal";
+        case Routing::Policy::spray:
+            return "spray";
     }
     throw std::logic_error("unknown routing policy");
 }
@@ -306,6 +311,29 @@ void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32
     if (cost(std::span(path).subspan(static_cast<std::size_t>(first)), in_flight) <= cost(detour, in_flight)) return;
     path.resize(static_cast<std::size_t>(first));
     path.insert(path.end(), detour.begin(), detour.end());
+}
+
+void Router::spread(std::uint32_t from, std::uint32_t to, std::vector<Share>& shares) {
+    const Ends between = ends(from, to);
+    if (between.at != from) shares.push_back({out_[from].front(), 1});
+    if (between.at != between.gate) {
+        const Way way = searched(between);
+        // Vertices on shortest paths, the farthest from the destination first, with their parts of the flow.
+        std::map<std::pair<Distance, std::uint32_t>, double, std::greater<>> reached;
+        reached[{distance(way, between.at), between.at}] = 1;
+        while (!reached.empty()) {
+            const auto [key, part] = *reached.begin();
+            reached.erase(reached.begin());
+            find_choices(way, key.second);
+            for (const std::uint32_t hop : choices_) {
+                const double its = part / static_cast<double>(choices_.size());
+                shares.push_back({hop, its});
+                const std::uint32_t next = hops_[hop].to;
+                if (next != between.gate) reached[{distance(way, next), next}] += its;
+            }
+        }
+    }
+    if (between.gated) shares.push_back({in_[to].front(), 1});
 }
 
 double Router::unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t around,

@@ -29,6 +29,10 @@
 ///   is the number of hops between routers, q the number of flows in flight on the busiest of these (UGAL-G, whose
 ///   queues are those of all channels; a router knows its own alone, UGAL-L).
 ///
+/// - spray: each packet takes one of the hops at every branch, all of them equally often, so that a flow has a part of
+///   its bytes on every shortest path: spread(). (A. Dixit et al., "On the impact of packet spraying in data center
+///   networks", INFOCOM 2013; packets that arrive out of order cost nothing here.) route() then gives one of the paths.
+///
 /// In a dragonfly a path with fewer cables between groups is shorter, so that a minimal one has at most one: a local
 /// hop, the global one, a local hop. Inside a group all policies are minimal. Source: J. Kim et al.,
 /// "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008, sections 4.1 and 4.2; its Valiant and UGAL
@@ -43,7 +47,7 @@ namespace syncline {
 
 struct Routing {
     enum class Shortest : std::uint8_t { latency, hops };
-    enum class Policy : std::uint8_t { d_mod_k, ecmp, first, adaptive_at_start, valiant, ugal };
+    enum class Policy : std::uint8_t { d_mod_k, ecmp, first, adaptive_at_start, valiant, ugal, spray };
     Shortest shortest = Shortest::latency;
     std::optional<Policy> policy = {};  ///< nothing: d_mod_k on fat trees, ecmp elsewhere
 };
@@ -85,6 +89,15 @@ public:
     /// hop, for policies that depend on them; empty: none anywhere. Throws std::logic_error if there is no path.
     void route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint32_t channel = 0,
                std::span<const std::uint32_t> in_flight = {});
+
+    /// A hop, and the part of a flow that it carries.
+    struct Share {
+        std::uint32_t hop = 0;
+        double part = 1;
+    };
+    /// Appends the hops of all shortest paths from one vertex to another, each once, for a flow that is divided evenly at
+    /// every branch. Throws like route().
+    void spread(std::uint32_t from, std::uint32_t to, std::vector<Share>& shares);
 
     /// Counts the paths of equal length from one vertex to another that avoid hop `around`, are unused (at least one of
     /// their hops has carried nothing), and would relieve it: with `moved` bytes more each of their hops would still

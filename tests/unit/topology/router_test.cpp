@@ -621,6 +621,44 @@ TEST_CASE("routing: adaptive routing avoids traffic in flight on the whole path 
     CHECK(spine(loads) == "spine-1");
 }
 
+TEST_CASE("routing: sprayed packets take all shortest paths, equally often at every branch", "[memory]") {
+    // A leaf has two spines with two cables each; a spine has two cables down to each leaf: a quarter on each cable.
+    const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
+    Router router(topology, {Routing::Shortest::latency, Routing::Policy::spray});
+    std::vector<Router::Share> shares;
+    router.spread(0, 4, shares);
+    REQUIRE(shares.size() == 1 + 4 + 4 + 1);
+    for (std::size_t i = 0; i < shares.size(); ++i) CHECK(shares[i].part == (i == 0 || i == 9 ? 1 : 0.25));
+    shares.clear();
+    router.spread(0, 1, shares);
+    CHECK(shares.size() == 2);
+    router.spread(3, 3, shares);
+    CHECK(shares.size() == 2);
+    // What enters a vertex leaves it, on any graph; one path has parts of 1.
+    std::mt19937_64 random(46);
+    for (int i = 0; i < 200; ++i) {
+        const Topology graph = random_graph(random);
+        Router any(graph, {Routing::Shortest::latency, Routing::Policy::spray});
+        for (std::uint32_t from = 0; from < graph.hosts; ++from)
+            for (std::uint32_t to = 0; to < graph.hosts; ++to) {
+                shares.clear();
+                any.spread(from, to, shares);
+                std::vector<double> surplus(graph.vertices(), 0);
+                std::set<std::uint32_t> hops;
+                for (const auto& [hop, part] : shares) {
+                    CHECK(hops.insert(hop).second);
+                    surplus[any.hops()[hop].from] -= part;
+                    surplus[any.hops()[hop].to] += part;
+                }
+                if (from != to) {
+                    surplus[from] += 1;
+                    surplus[to] -= 1;
+                }
+                for (const double left : surplus) CHECK(left == Approx(0).margin(1e-12));
+            }
+    }
+}
+
 TEST_CASE("routing: unused paths around a link are counted", "[memory]") {
     // Two spines with two cables each: eight paths, two of which use any one uplink.
     const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
