@@ -176,7 +176,8 @@ bool Flows::share_alone(Bundle bundle, double now_s) {
     for (const Link link : hops(bundle))
         if (links_[link].users.size() > 1) return false;
     const double rate_Bps = bundles_[bundle].highest_Bps();
-    each_hop(bundle, [&](Link link, double part) { links_[link].used_Bps = rate_Bps * bundles_[bundle].weight * part; });
+    each_hop(bundle,
+             [&](Link link, double part) { links_[link].used_Bps = rate_Bps * bundles_[bundle].weight * part; });
     set_rate(bundle, rate_Bps, now_s);
     return true;
 }

@@ -22,9 +22,9 @@
 /// counts the bytes that each of its flows has received since it was last empty; a flow ends when this count has grown
 /// by its bytes.
 ///
-/// A flow may have a part of its bytes on each link, such as a sixteenth on each of 16 paths (packets that are sprayed).
-/// With rate r it then uses r times its part of a link, and has its bottleneck where the rates of all its users together
-/// are highest.
+/// A flow may have a part of its bytes on each link, such as a sixteenth on each of 16 paths (packets that are
+/// sprayed). With rate r it then uses r times its part of a link, and has its bottleneck where the rates of all its
+/// users together are highest.
 ///
 /// Units: bytes, seconds, bytes per second. Links with infinite bandwidth should be left out. Time: O(hops) for a flow
 /// alone, else the hops of the bundles reached, times the logarithm of their links. Memory: 8 bytes per hop of a

@@ -95,8 +95,8 @@ public:
         std::uint32_t hop = 0;
         double part = 1;
     };
-    /// Appends the hops of all shortest paths from one vertex to another, each once, for a flow that is divided evenly at
-    /// every branch. Throws like route().
+    /// Appends the hops of all shortest paths from one vertex to another, each once, for a flow that is divided evenly
+    /// at every branch. Throws like route().
     void spread(std::uint32_t from, std::uint32_t to, std::vector<Share>& shares);
 
     /// Counts the paths of equal length from one vertex to another that avoid hop `around`, are unused (at least one of

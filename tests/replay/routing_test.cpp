@@ -157,7 +157,8 @@ TEST_CASE("routes: sprayed messages have a part on every uplink, and their ports
     CHECK(recorded.size() == sprayed.links.size());
     for (const LinkUse& link : sprayed.links)
         CHECK(recorded.at(link.name) == Approx(static_cast<double>(link.bytes)).epsilon(1e-9));
-    // Uplinks of half the rate: 64 MB over 4 GB/s. Messages that share a leaf's uplinks share fairly whatever they send.
+    // Uplinks of half the rate: 64 MB over 4 GB/s. Messages that share a leaf's uplinks share fairly whatever they
+    // send.
     cluster.fabric.topology.bandwidth_Bps = {1e9, 0.5e9};
     CHECK(sent_at_once(cluster, list).iteration_end_s.back() == Approx(16.4 * ms).epsilon(1e-9));
     // Three messages that two ports receive: 1/2, 1/2 and 1 GB/s need 2 of the 4 GB/s of the uplinks.

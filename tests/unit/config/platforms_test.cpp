@@ -127,8 +127,8 @@ TEST_CASE("routes have a policy", "[memory]") {
     CHECK_THROWS_AS(policy("routing: {policy: ugal}\nnetwork: {model: LV08}\n", "dragonfly"), ConfigError);
     for (const char* refused :
          {"routing: {policy: d-mod-k}\n", "routing: {policy: shortest}\n", "routing: {policy: valiant}\n",
-          "routing: {policy: spray}\nnetwork: {model: LV08}\n",
-          "routing: {policy: ugal}\n", "routing: {policy: adaptive-at-start}\nnetwork: {model: LV08}\n"}) {
+          "routing: {policy: spray}\nnetwork: {model: LV08}\n", "routing: {policy: ugal}\n",
+          "routing: {policy: adaptive-at-start}\nnetwork: {model: LV08}\n"}) {
         CAPTURE(refused);
         CHECK_THROWS_AS(policy(refused), ConfigError);
     }
