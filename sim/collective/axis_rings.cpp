@@ -84,7 +84,7 @@ private:
     std::vector<Level> levels_of(std::uint32_t lane, std::uint32_t member) const {
         std::vector<Level> levels;
         const auto axes = static_cast<std::uint32_t>(grid_.sizes.size());
-        const bool back = lane / axes == 1;
+        const bool back = lane >= axes;
         std::uint32_t first = 0, count = static_cast<std::uint32_t>(grid_.member.size());
         for (std::uint32_t i = 0; i < axes; ++i) {
             const std::uint32_t axis = (lane + i) % axes, size = grid_.sizes[axis];

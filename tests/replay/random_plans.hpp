@@ -293,7 +293,6 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     cluster.transport = transport(chance);
     if (chance.below(10) == 0 && !large)
         cluster.network = chance.of<NetworkModel>({NetworkModel::Constant, NetworkModel::LV08});
-    if (seed % 5 == 0 && cluster.network == NetworkModel::exact) cluster.fabric.routing.policy = Routing::Policy::spray;
 
     plan.compute = ComputeKind::roofline;
     plan.iterations = 1 + chance.below(large ? 3 : 5);
