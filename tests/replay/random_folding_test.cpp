@@ -56,7 +56,7 @@ TEST_CASE("folding: random plans of all kinds are folded correctly") {
 #if defined(SYNCLINE_SANITIZED)
     Seen().check(0, 8);
 #else
-    Seen().check(0, 40);
+    Seen().check(0, 64);
 #endif
 }
 
