@@ -13,8 +13,8 @@ namespace {
 
 /// Returns whether routes depend on the load: the policy is adaptive, and some route has an alternative.
 bool adapts(const Cluster& cluster, std::uint32_t nodes) {
-    if (policy_of(cluster.fabric) != Routing::Policy::adaptive_at_start) return false;
-    return !Wiring(cluster, std::max(nodes, static_cast<std::uint32_t>(cluster.fabric_nodes()))).single_way();
+    if (!depends_on_load(policy_of(cluster.fabric))) return false;
+    return Wiring(cluster, std::max(nodes, static_cast<std::uint32_t>(cluster.fabric_nodes()))).adapts();
 }
 
 bool reduces_in_network(const TaskGraph& graph) {

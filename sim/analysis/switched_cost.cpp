@@ -23,9 +23,7 @@ public:
     TreeHops(const Cluster& cluster, const std::vector<Place>& places, const SwitchTree& tree)
         : wiring_(cluster, first_free_node(places)), tree_(tree), node_(places.front().node) {}
 
-    bool depends_on_load() const {
-        return wiring_.policy() == Routing::Policy::adaptive_at_start && !wiring_.single_way();
-    }
+    bool has_many_ways() const { return wiring_.adapts() || wiring_.sprays(); }
 
     /// Returns the hop between a place and the switch above it; nothing if its directions differ, or share a link with
     /// others.
@@ -59,7 +57,7 @@ private:
 std::optional<std::vector<SwitchHop>> common_hops(const Cluster& cluster, const std::vector<Place>& places,
                                                   const SwitchTree& tree) {
     TreeHops hops(cluster, places, tree);
-    if (hops.depends_on_load()) return std::nullopt;
+    if (hops.has_many_ways()) return std::nullopt;
     std::vector<std::vector<SwitchHop>> from_switch(tree.switches());
     for (std::uint32_t number = 1; number < tree.switches(); ++number) {
         const auto hop = hops.between(hops.switch_place(number), tree.above_switch[number]);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
+#include "sim/collective/axis_rings.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/forecast.hpp"
 #include "sim/iteration/operations.hpp"
@@ -64,16 +65,40 @@ std::optional<double> parameter_server_end(const Lowered& training, bool release
     return each ? last_s : *std::max_element(summed.begin(), summed.end()) + last_s;
 }
 
-/// Returns the cost of a message in a ring of the ranks; empty unless all messages cost the same and no two share a
-/// link.
-std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::vector<Place>& places) {
+/// Ranks that send to others at the same time.
+using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+
+Pairs ring_pairs(std::size_t ranks) {
+    Pairs pairs;
+    for (std::size_t rank = 0; rank < ranks; ++rank) pairs.emplace_back(rank, (rank + 1) % ranks);
+    return pairs;
+}
+
+/// Returns the neighbours along all axes: in both directions, if there are channels for both.
+Pairs grid_pairs(const MemberGrid& grid) {
+    Pairs pairs;
+    std::size_t stride = 1;
+    for (const std::uint32_t size : grid.sizes) {
+        for (std::size_t at = 0; at < grid.member.size(); ++at) {
+            const std::size_t x = at / stride % size, next = at - x * stride + (x + 1) % size * stride;
+            pairs.emplace_back(grid.member[at], grid.member[next]);
+            if (grid.channels() > grid.sizes.size()) pairs.emplace_back(grid.member[next], grid.member[at]);
+        }
+        stride *= size;
+    }
+    return pairs;
+}
+
+/// Returns the cost of a message between these ranks; empty unless all messages cost the same and no two share a link.
+std::optional<MessageCost> common_message_cost(const Cluster& cluster, const std::vector<Place>& places,
+                                               const Pairs& pairs) {
     Wiring wiring(cluster, first_free_node(places));
-    if (wiring.policy() == Routing::Policy::adaptive_at_start && !wiring.single_way()) return std::nullopt;
+    if (wiring.adapts() || wiring.sprays()) return std::nullopt;
     std::vector<bool> taken(wiring.links(), false);
     std::optional<MessageCost> common;
-    for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    for (const auto& [from, to] : pairs) {
         std::vector<Wiring::Link> links;
-        wiring.route(places[rank], places[(rank + 1) % places.size()], links);
+        wiring.route(places[from], places[to], links);
         double narrowest_Bps = unlimited;
         for (const Wiring::Link link : links) {
             if (taken[link]) return std::nullopt;
@@ -98,13 +123,26 @@ std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vecto
     const double rate_Bps = served ? cluster.host.reduction_Bps : reduction_Bps(cluster);
     if (is_flat(cluster)) return flat_message_cost(cluster, rate_Bps);
     const bool even = algorithm == "ring" || algorithm == in_network_allreduce;  // the same on every rank's links
-    return even ? ring_message_cost(cluster, places) : std::nullopt;
+    return even ? common_message_cost(cluster, places, ring_pairs(places.size())) : std::nullopt;
+}
+
+/// Returns the closed form of rings along axes. All axes are in use at any time, each by its own channels.
+std::optional<double> axis_rings_cost(const Cluster& cluster, const std::vector<Place>& places, const MemberGrid& grid,
+                                      const CollectiveAlgorithm& algorithm, std::uint64_t bytes) {
+    if (cluster.network != NetworkModel::exact || !wires_only(cluster.transport)) return std::nullopt;
+    std::optional<MessageCost> message = common_message_cost(cluster, places, grid_pairs(grid));
+    if (!message) return std::nullopt;
+    message->beta_s_per_B /= algorithm.slices();
+    return algorithm.cost(static_cast<std::uint32_t>(places.size()), bytes, *message);
 }
 
 std::optional<double> ExchangeCosts::of(const CollectiveAlgorithm& algorithm, const AlgorithmSpec& spec,
                                         std::uint64_t bytes, const Protocol& protocol) {
     if (const auto* switched = dynamic_cast<const InNetwork*>(&algorithm))
         return switched_cost(cluster_, places_, *switched, bytes);
+    const Protocol plain;
+    if (const MemberGrid* const grid = grid_of(algorithm))
+        return protocol == plain ? axis_rings_cost(cluster_, places_, *grid, algorithm, bytes) : std::nullopt;
     const auto [message, added] = messages_.try_emplace(spec.name);
     // Channels take the ranks in other orders, over links of which some are shared and others are not.
     if (algorithm.slices() > 1 && !is_flat(cluster_)) return std::nullopt;

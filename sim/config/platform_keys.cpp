@@ -136,21 +136,30 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     const bool levels = cluster.fabric.topology.shape == Shape::fat_tree;
     Policy policy = levels ? Policy::d_mod_k : Policy::ecmp;
     fields.one_of({"policy",
-                   "Choice among equally short paths: `d-mod-k` (destination), `ecmp` (hash), `first` (by dimension on "
-                   "tori), `adaptive-at-start` (fewest messages). Default: `d-mod-k` on fat trees, else `ecmp`."},
+                   "Choice of paths: `d-mod-k` (destination), `ecmp` (hash), `first`, `adaptive-at-start`, `spray` (by "
+                   "packet); on dragonflies `valiant`, `ugal`. Default: `d-mod-k` on fat trees, else `ecmp`."},
                   policy,
                   {{"d-mod-k", Policy::d_mod_k},
                    {"ecmp", Policy::ecmp},
                    {"first", Policy::first},
-                   {"adaptive-at-start", Policy::adaptive_at_start}});
-    if (fields.given("policy") && policy == Policy::d_mod_k && !levels)
-        return fields.reject("policy",
-                             fmt::format("'d-mod-k' needs a fat tree, but the fabric is a {}",
-                                         shape_name(cluster.fabric.topology.shape)),
+                   {"adaptive-at-start", Policy::adaptive_at_start},
+                   {"valiant", Policy::valiant},
+                   {"ugal", Policy::ugal},
+                   {"spray", Policy::spray}});
+    if (!fields.given("policy")) return;
+    const Shape shape = cluster.fabric.topology.shape;
+    const auto need = [&](const char* what) {
+        fields.reject(
+            "policy",
+            fmt::format("'{}' needs a {}, but the fabric is a {}", policy_name(policy), what, shape_name(shape)),
+            "`policy: ecmp`");
+    };
+    if (policy == Policy::d_mod_k && !levels) return need("fat tree");
+    if (takes_detours(policy) && shape != Shape::dragonfly) return need("dragonfly");
+    if ((depends_on_load(policy) || policy == Policy::spray) && cluster.network != NetworkModel::exact)
+        return fields.reject("policy", fmt::format("'{}' needs the network model 'exact'", policy_name(policy)),
                              "`policy: ecmp`");
-    if (fields.given("policy") && policy == Policy::adaptive_at_start && cluster.network != NetworkModel::exact)
-        return fields.reject("policy", "'adaptive-at-start' needs the network model 'exact'", "`policy: ecmp`");
-    if (fields.given("policy")) routing.policy = policy;
+    routing.policy = policy;
 }
 
 /// Rejects a transport that takes multiprocessors of a device that has too few, or whose slowdown is given already.

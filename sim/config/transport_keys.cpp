@@ -117,6 +117,11 @@ void describe(Fields& fields, Transport& transport) {
                             "port and path (`auto`), MPI has 1."},
                            transport.channels, most_channels, "auto");
     describe_selection(fields, transport.selection);
+    fields.flag(
+        {"pxn",
+         "Whether a message to another rail goes over the node's links to the device on the receiver's rail, as "
+         "NCCL's PXN. Default: `true` on fabrics of rails, if `channels` is `auto`."},
+        transport.pxn);
     fields.integer({"window", "Maximum number of messages of one step that a rank has in flight. Default: no limit."},
                    transport.window, 1, 1 << 24);
     std::int64_t taken = 0;

@@ -20,9 +20,12 @@ class BusiestLinks {
 public:
     explicit BusiestLinks(const Recorded& recorded) : trace_(recorded.trace()) {
         load_.resize(trace_.links.size());
-        for (const MessageRecord& message : trace_.messages)
-            for (const std::uint32_t link : trace_.routes.at(message.route))
-                load_[link] += static_cast<double>(message.bytes) / trace_.links[link].bandwidth_Bps;
+        for (const MessageRecord& message : trace_.messages) {
+            const std::vector<std::uint32_t>& route = trace_.routes.at(message.route);
+            for (std::size_t i = 0; i < route.size(); ++i)
+                load_[route[i]] += static_cast<double>(message.bytes) * trace_.part(message.route, i) /
+                                   trace_.links[route[i]].bandwidth_Bps;
+        }
     }
 
     std::string of(const MessageRecord& message) const {

@@ -53,7 +53,8 @@ public:
         const double window_s = recorded_.window().end_s - recorded_.window().start_s;
         std::vector<double> bytes(trace_.links.size(), 0);
         each_message([&](const MessageRecord& message, const Interval& part, const std::vector<std::uint32_t>& route) {
-            for (const std::uint32_t link : route) bytes[link] += bytes_within(message, part);
+            for (std::size_t i = 0; i < route.size(); ++i)
+                bytes[route[i]] += bytes_within(message, part) * trace_.part(message.route, i);
         });
         std::vector<std::uint32_t> order;
         for (std::uint32_t link = 0; link < bytes.size(); ++link)
@@ -97,20 +98,21 @@ private:
         using Thing = std::pair<Phase, std::uint32_t>;
         std::vector<std::map<Thing, std::pair<TaskId, double>>> by_what(parts.size());
         each_message([&](const MessageRecord& message, const Interval& part, const std::vector<std::uint32_t>& route) {
-            for (const std::uint32_t link : route) {
-                const auto found = place.find(link);
+            for (std::size_t at = 0; at < route.size(); ++at) {
+                const auto found = place.find(route[at]);
                 if (found == place.end()) continue;
                 const std::size_t i = found->second;
+                const double carried = bytes_within(message, part) * trace_.part(message.route, at);
                 flowing[i].push_back(part);
                 const Task& task = recorded_.graph().tasks()[message.sender];
                 auto& [sender, bytes] = by_what[i][{task.phase, task.subject}];
                 sender = message.sender;
-                bytes += bytes_within(message, part);
+                bytes += carried;
                 // Differences within rounding errors are ignored.
                 const double flow_s = message.through_s - message.start_s(), lost_s = flow_s - alone_s(message, route);
                 const bool ours = cluster_.network == NetworkModel::exact;
                 if (ours && lost_s > std::max(1e-9 * flow_s, 1e-12)) parts[i].lost_s += lost_s;
-                spread(parts[i], part, bytes_within(message, part));
+                spread(parts[i], part, carried);
             }
         });
         for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -130,7 +132,8 @@ private:
         const bool inside = in_same_node(processes[recorded_.process_of(message.sender)].place,
                                          processes[recorded_.process_of(message.receiver)].place);
         double rate_Bps = (inside ? cluster_.transport.inside : cluster_.transport.between).limit_Bps(bytes);
-        for (const std::uint32_t link : route) rate_Bps = std::min(rate_Bps, trace_.links[link].bandwidth_Bps);
+        for (std::size_t i = 0; i < route.size(); ++i)
+            rate_Bps = std::min(rate_Bps, trace_.links[route[i]].bandwidth_Bps / trace_.part(message.route, i));
         return bytes / rate_Bps;
     }
 

@@ -7,6 +7,7 @@
 
 #include "sim/collective/channels.hpp"
 #include "sim/platform/node_rings.hpp"
+#include "sim/platform/wiring.hpp"
 
 namespace syncline {
 
@@ -17,6 +18,39 @@ constexpr std::uint64_t least_bytes = 32'768;
 
 /// NCCL's MAXCHANNELS.
 constexpr std::uint32_t most_rings = 64;
+
+/// Returns the members as a grid of a torus; nothing if the fabric is none, or they are no such grid.
+std::optional<MemberGrid> grid_on_torus(const Cluster& cluster, const std::vector<Place>& members) {
+    if (cluster.native || cluster.fabric.topology.shape != Shape::torus || members.size() < 2 ||
+        cluster.node.devices != 1 || cluster.node.nics != 1)
+        return std::nullopt;
+    std::uint32_t nodes = 0;
+    for (const Place& place : members) nodes = std::max(nodes, place.node + 1);
+    MemberGrid grid;
+    std::vector<std::uint32_t> places(members.size(), 0);  // in the grid, by member
+    std::uint32_t stride = 1, count = 1;
+    const std::vector<std::uint32_t> axes = Wiring(cluster, nodes).fabric().cycles;
+    for (const std::uint32_t size : axes) {
+        std::map<std::uint32_t, std::uint32_t> number;  // of a coordinate among those that members have
+        for (const Place& place : members) number.emplace(place.node / stride % size, 0);
+        std::uint32_t next = 0;
+        for (auto& [coordinate, its] : number) its = next++;
+        for (std::size_t member = 0; member < members.size(); ++member)
+            places[member] += count * number.at(members[member].node / stride % size);
+        if (next > 1) grid.sizes.push_back(next);
+        if (next > members.size() / count) return std::nullopt;
+        stride *= size;
+        count *= next;
+    }
+    if (count != members.size()) return std::nullopt;
+    constexpr std::uint32_t nobody = ~std::uint32_t{0};
+    grid.member.assign(count, nobody);
+    for (std::uint32_t member = 0; member < count; ++member) {
+        if (grid.member[places[member]] != nobody) return std::nullopt;
+        grid.member[places[member]] = member;
+    }
+    return grid;
+}
 
 }  // namespace
 
@@ -49,6 +83,7 @@ ChannelOrders::ChannelOrders(const Cluster& cluster, const std::vector<Place>& m
     if (given_) {
         most_ = static_cast<std::uint32_t>(requested);
     } else {
+        grid_ = grid_on_torus(cluster, members);
         most_ = nodes_.size() == 1 ? rings() : ports();
     }
 }
@@ -143,6 +178,7 @@ std::shared_ptr<const CollectiveAlgorithm> ChannelOrders::make(const AlgorithmSp
     const std::uint32_t channels = count(spec, bytes);
     std::shared_ptr<const CollectiveAlgorithm>& made = made_[{name, channels}];
     if (made) return made;
+    if (along_axes(spec)) return made = axis_rings(spec.operation, *grid_);
     if (spec.name == "nccl-tree") {  // its chains are those of the nodes, also in a single channel
         AlgorithmSpec by_node = spec;
         for (const OnNode& node : nodes_) by_node.node_ranks.push_back(static_cast<std::uint32_t>(node.members.size()));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/collective/axis_rings.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/place.hpp"
 
@@ -22,6 +23,10 @@
 /// nodes one is not). Chains follow rings of devices that share no link (node_rings.hpp), otherwise the devices in
 /// order; ring c begins further on than ring c-1. A group inside one node has a channel for each of these rings. Small
 /// buffers take as many channels as have 32 KiB each.
+///
+/// On a torus of nodes with one device and one port the rings of automatic channels are those of its axes
+/// (axis_rings.hpp), if the members have all combinations of some coordinates along each: all hosts, a box, or rows of
+/// hosts at equal distances. A ring has then a channel for each axis and direction, of whatever size.
 ///
 /// Source: NVIDIA NCCL 2.28, src/graph/connect.cc (rings of channels, and their reversal on every second node),
 /// src/graph/search.cc (a channel for each port and for each path between devices), src/enqueue.cc (a channel has at
@@ -43,6 +48,7 @@ public:
     std::uint32_t count(std::uint64_t bytes) const;
     /// Returns the same, but 1 for an algorithm that does not run in channels.
     std::uint32_t count(const AlgorithmSpec& spec, std::uint64_t bytes) const {
+        if (along_axes(spec)) return grid_->channels();
         return takes_channels(spec) ? count(bytes) : 1;
     }
     /// Return the number of ports that the members use on each node, and the number of rings that share no link there:
@@ -63,6 +69,8 @@ private:
         std::vector<std::vector<std::uint32_t>> rings;  ///< of these members, by their index
     };
 
+    bool along_axes(const AlgorithmSpec& spec) const { return grid_ && spec.name == "ring" && takes_channels(spec); }
+
     /// Returns a node's members in the order of each channel. As many channels as there are ports enter at different
     /// ports and leave by different ones, if the rings allow it.
     std::vector<std::vector<std::uint32_t>> chains(const OnNode& node, std::uint32_t count) const;
@@ -71,6 +79,7 @@ private:
     bool given_ = false;
     std::vector<OnNode> nodes_;         ///< in the order of their first members
     std::vector<std::uint32_t> ports_;  ///< by member: its port
+    std::optional<MemberGrid> grid_;    ///< on a torus
     std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const CollectiveAlgorithm>> made_;
 };
 

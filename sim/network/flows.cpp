@@ -19,7 +19,7 @@ Flows::Flows(const std::vector<double>& bandwidths_Bps)
     for (std::size_t i = 0; i < links_.size(); ++i) links_[i].bandwidth_Bps = bandwidths_Bps[i];
 }
 
-Flows::Bundle Flows::add_bundle(std::span<const Link> links, double bound_Bps) {
+Flows::Bundle Flows::add_bundle(std::span<const Link> links, double bound_Bps, std::span<const double> parts) {
     if (removed_.size() <= links.size()) removed_.resize(links.size() + 1);
     std::vector<Bundle>& removed = removed_[links.size()];
     if (removed.empty()) {
@@ -34,10 +34,16 @@ Flows::Bundle Flows::add_bundle(std::span<const Link> links, double bound_Bps) {
     const Bundle bundle = removed.back();
     removed.pop_back();
     bundles_[bundle].bound_Bps = bound_Bps;
+    const std::uint32_t first = bundles_[bundle].first_hop;
+    std::copy(links.begin(), links.end(), hops_.begin() + first);
+    if (!parts.empty() || !parts_.empty()) parts_.resize(hops_.size(), 1);
+    if (!parts_.empty())
+        for (std::size_t i = 0; i < links.size(); ++i) parts_[first + i] = parts.empty() ? 1 : parts[i];
     double narrowest_Bps = std::numeric_limits<double>::infinity();
-    for (const Link link : links) narrowest_Bps = std::min(narrowest_Bps, links_[link].bandwidth_Bps);
+    each_hop(bundle, [&](Link link, double part) {
+        narrowest_Bps = std::min(narrowest_Bps, links_[link].bandwidth_Bps / part);
+    });
     bundles_[bundle].narrowest_Bps = narrowest_Bps;
-    std::copy(links.begin(), links.end(), hops_.begin() + bundles_[bundle].first_hop);
     return bundle;
 }
 
@@ -153,15 +159,15 @@ void Flows::end(double now_s, double precision_s, std::vector<std::uint32_t>& ow
         variable.used_Bps -= ended_Bps;
         variable.weight -= ended;
         if (progress.flows.empty()) leave(bundle);
-        for (const Link number : hops(bundle)) {
+        each_hop(bundle, [&](Link number, double part) {
             Channel& link = links_[number];
             if (link.users.empty()) {
                 link.used_Bps = 0;
-                continue;
+                return;
             }
             disturb(number);
-            link.used_Bps -= ended_Bps;
-        }
+            link.used_Bps -= ended_Bps * part;
+        });
         if (!progress.flows.empty()) reschedule(bundle);
     }
 }
@@ -170,7 +176,8 @@ bool Flows::share_alone(Bundle bundle, double now_s) {
     for (const Link link : hops(bundle))
         if (links_[link].users.size() > 1) return false;
     const double rate_Bps = bundles_[bundle].highest_Bps();
-    for (const Link link : hops(bundle)) links_[link].used_Bps = rate_Bps * bundles_[bundle].weight;
+    each_hop(bundle,
+             [&](Link link, double part) { links_[link].used_Bps = rate_Bps * bundles_[bundle].weight * part; });
     set_rate(bundle, rate_Bps, now_s);
     return true;
 }
@@ -248,7 +255,7 @@ void Flows::collect() {
     ++gathering_;
     for (const Bundle bundle : reached_) {
         const double weight = bundles_[bundle].weight, used_Bps = bundles_[bundle].used_Bps;
-        for (const Link number : hops(bundle)) {
+        each_hop(bundle, [&](Link number, double part) {
             Filling& filling = fillings_[number];
             if (filling.gathering != gathering_) {
                 filling.gathering = gathering_;
@@ -258,9 +265,9 @@ void Flows::collect() {
                 touched_.push_back(number);
             }
             ++filling.inside;
-            filling.inside_Bps += used_Bps;
-            filling.growing += weight;
-        }
+            filling.inside_Bps += used_Bps * part;
+            filling.growing += weight * part;
+        });
     }
     for (const Link number : touched_) {
         const Channel& link = links_[number];
@@ -273,11 +280,11 @@ void Flows::collect() {
 void Flows::freeze(Bundle bundle, double rate_Bps) {
     bundles_[bundle].filled_Bps = rate_Bps;
     const double weight = bundles_[bundle].weight;
-    for (const Link link : hops(bundle)) {
+    each_hop(bundle, [&](Link link, double part) {
         Filling& filling = fillings_[link];
-        filling.free_Bps -= rate_Bps * weight;
-        filling.growing -= weight;
-    }
+        filling.free_Bps -= rate_Bps * weight * part;
+        filling.growing -= weight * part;
+    });
 }
 
 void Flows::fill() {
@@ -312,6 +319,7 @@ void Flows::fill() {
             const Variable& variable = bundles_[user.bundle];
             if (variable.filled_Bps < 0) (variable.at_most(now_Bps) ? bounded_ : growing_).push_back(user);
         }
+        if (growing_.empty() && bounded_.empty()) continue;  // parts add up to 0 but for rounding
         left -= bounded_.size();
         for (const User& user : bounded_) freeze(user.bundle, bundles_[user.bundle].highest_Bps());
         if (!bounded_.empty()) {

@@ -22,6 +22,10 @@
 /// counts the bytes that each of its flows has received since it was last empty; a flow ends when this count has grown
 /// by its bytes.
 ///
+/// A flow may have a part of its bytes on each link, such as a sixteenth on each of 16 paths (packets that are
+/// sprayed). With rate r it then uses r times its part of a link, and has its bottleneck where the rates of all its
+/// users together are highest.
+///
 /// Units: bytes, seconds, bytes per second. Links with infinite bandwidth should be left out. Time: O(hops) for a flow
 /// alone, else the hops of the bundles reached, times the logarithm of their links. Memory: 8 bytes per hop of a
 /// bundle, 16 per flow.
@@ -35,8 +39,8 @@ public:
     explicit Flows(const std::vector<double>& bandwidths_Bps);
 
     /// Adds a bundle of flows over these links, each at most once. A flow has at most `bound_Bps`, which may be
-    /// infinite if there are links.
-    Bundle add_bundle(std::span<const Link> links, double bound_Bps);
+    /// infinite if there are links. `parts`: of a flow's bytes on each link; empty: all.
+    Bundle add_bundle(std::span<const Link> links, double bound_Bps, std::span<const double> parts = {});
     /// Forgets a bundle without flows; its number may be given to another one.
     void remove_bundle(Bundle bundle);
 
@@ -60,7 +64,7 @@ private:
         std::uint32_t first_hop = 0, hops = 0;
         double weight = 0;  ///< number of flows
         double bound_Bps = 0;
-        double narrowest_Bps = 0;  ///< of its links
+        double narrowest_Bps = 0;  ///< of its links, each over the part of a flow on it
         double rate_Bps = 0;       ///< of each flow ...
         double filled_Bps = 0;     ///< ... and in the solution under way; below 0: not known yet
         double used_Bps = 0;       ///< rate of all its flows together, as counted by the links
@@ -105,6 +109,15 @@ private:
     /// Sets the rate of a bundle that is alone on all its links and returns true; false if it is not.
     bool share_alone(Bundle bundle, double now_s);
     std::span<const Link> hops(Bundle bundle) const;
+    /// Calls use(link, part) for each of the bundle's links.
+    template <class Use>
+    void each_hop(Bundle bundle, const Use& use) const {
+        const std::uint32_t first = bundles_[bundle].first_hop, end = first + bundles_[bundle].hops;
+        if (parts_.empty())
+            for (std::uint32_t hop = first; hop < end; ++hop) use(hops_[hop], 1.0);
+        else
+            for (std::uint32_t hop = first; hop < end; ++hop) use(hops_[hop], parts_[hop]);
+    }
     void enter(Bundle bundle);
     void leave(Bundle bundle);
     void receive(Bundle bundle, double now_s);
@@ -132,6 +145,7 @@ private:
     std::vector<Progress> progress_;            // by bundle
     std::vector<Bundle> active_;                // bundles with flows
     std::vector<Link> hops_;                    // of all bundles
+    std::vector<double> parts_;                 // by hop: of a flow's bytes; empty: all are whole
     std::vector<std::uint32_t> positions_;      // by hop: in the link's list of users
     std::vector<std::vector<Bundle>> removed_;  // by number of hops
     Agenda ends_;                               // by bundle: the end of its next flow

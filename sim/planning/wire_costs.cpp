@@ -16,13 +16,19 @@ WireCosts::WireCosts(const Cluster& cluster, const std::vector<Place>& places)
 MessageCost WireCosts::cost_of(const std::vector<Flow>& flows) {
     MessageCost cost{0, 0, 1 / reduction_Bps(cluster_), latency_travels(cluster_)};
     std::vector<Wiring::Link> links, used;
+    std::vector<Router::Share> shares;
     for (const Flow& flow : flows) {
         links.clear();
+        shares.clear();
         wiring_.route(places_[flow.from], places_[flow.to], links, flow.channel);
         cost.alpha_s = std::max(cost.alpha_s, wiring_.latency_s(links));
-        for (const Wiring::Link link : links) {
+        if (wiring_.sprays())
+            wiring_.spread(places_[flow.from], places_[flow.to], shares);
+        else
+            for (const Wiring::Link link : links) shares.push_back({link, 1});
+        for (const auto& [link, part] : shares) {
             if (load_[link] == 0) used.push_back(link);
-            load_[link] += flow.fraction;
+            load_[link] += flow.fraction * part;
         }
     }
     for (const Wiring::Link link : used) {

@@ -24,6 +24,14 @@ Routing::Policy policy_of(const Fabric& fabric) {
     return fabric.routing.policy.value_or(levels ? Routing::Policy::d_mod_k : Routing::Policy::ecmp);
 }
 
+bool relays_on_rails(const Cluster& cluster) {
+    const NodeDesign& node = cluster.node;
+    const bool linked = node.links != NodeLinks::pcie && node.links != NodeLinks::ring;
+    if (cluster.native || node.devices == 1 || node.nics == 1 || !linked) return false;
+    const bool rails = cluster.fabric.topology.shape == Shape::rails;
+    return cluster.transport.pxn.value_or(rails && cluster.transport.channels == 0);
+}
+
 SpeedBesideExchange speed_beside_exchange(const Cluster& cluster) {
     const ExchangeMultiprocessors& taken = cluster.transport.exchange_multiprocessors;
     if (!taken.any()) return cluster.device.speed_beside_exchange;

@@ -156,6 +156,14 @@ bool latency_travels(const Cluster& cluster);
 /// Returns the fabric's routing policy, or the default: D-mod-k on fat trees, ecmp elsewhere.
 Routing::Policy policy_of(const Fabric& fabric);
 
+/// Returns true if a message from a device to one of another node and rail (with another port) goes over the links of
+/// its node to the device with the receiver's number, whose port sends it on the receiver's rail: NCCL's PXN
+/// (`NCCL_P2P_PXN_LEVEL=2`, its default since 2.12; NVIDIA/nccl, src/graph/search.cc, ncclTopoGetNetDev). Default: on a
+/// fabric of rails with a transport in NCCL's channels, as far as devices are linked directly or by a switch. With
+/// several devices on a port those on the receiver's port send themselves. Left out: the copy into the buffer of that
+/// device, NCCL's restriction to messages between pairs (its rings and trees seldom change rails).
+bool relays_on_rails(const Cluster& cluster);
+
 /// Returns 1/γ of a collective's members: the transport's rate, or that of the device or host that it names.
 double reduction_Bps(const Cluster& cluster);
 

@@ -23,6 +23,7 @@ bool is_plain(const Transport& transport) {
     Transport nothing;
     nothing.name = transport.name;
     nothing.selection = transport.selection;
+    nothing.pxn = transport.pxn;  // chooses links
     return transport == nothing;
 }
 

@@ -123,6 +123,9 @@ struct Transport {
     /// plan names another; 0: as many as there are ports and paths, as NCCL does. MPI's collectives have one.
     std::int64_t channels = 0;
 
+    /// Whether a message to another rail goes by a device of the sender's node (relays_on_rails in cluster.hpp).
+    std::optional<bool> pxn = {};
+
     /// Returns true if some messages start before their receivers are ready, or only after a handshake.
     bool has_protocols() const { return between.eager_bytes || inside.eager_bytes; }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/platform/node_rings.hpp"
+
 namespace syncline {
 
 namespace {
@@ -46,6 +48,7 @@ Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
     : node_(cluster.node),
       loopback_Bps_(cluster.host.loopback_Bps),
       transport_Bps_(cluster.transport.host_Bps),
+      relays_(relays_on_rails(cluster)),
       nodes_(nodes),
       fabric_(make_topology(fabric_spec(cluster), Use::fabric, fabric_hosts(cluster, nodes))),
       fabric_router_(fabric_, cluster.fabric.routing),
@@ -184,6 +187,12 @@ void Wiring::attach(const Place& place, std::uint32_t port, bool outwards, std::
     }
 }
 
+Place Wiring::sender(const Place& from, const Place& to) const {
+    if (!relays_ || !from.on_device() || !to.on_device() || port_of(from) == port_of(to)) return from;
+    const bool apart = node_.links == NodeLinks::mesh && direct_links(node_, from.device, to.device) == 0;
+    return apart ? from : Place{from.node, to.device};
+}
+
 void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links, std::uint32_t channel,
                    std::span<const std::uint32_t> in_flight) {
     if (in_same_node(from, to)) {
@@ -193,20 +202,30 @@ void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links,
             within(from.node, inner_vertex(from), inner_vertex(to), links);
         return;
     }
+    const Place by = sender(from, to);
     if (!from.in_fabric()) {
+        if (by != from) within(from.node, from.device, by.device, links);
         if (transport_links_ > 0) links.push_back(transport_link(from.node, true));
-        attach(from, port_of(from), true, links);
+        attach(by, port_of(by), true, links);
     }
-    fabric_router_.route(fabric_vertex(from), fabric_vertex(to), links, channel, in_flight);
+    fabric_router_.route(fabric_vertex(by), fabric_vertex(to), links, channel, in_flight);
     if (to.in_fabric()) return;
     attach(to, port_of(to), false, links);
     if (transport_links_ > 0) links.push_back(transport_link(to.node, false));
 }
 
+void Wiring::spread(const Place& from, const Place& to, std::vector<Router::Share>& shares) {
+    std::vector<Link> path;
+    route(from, to, path);
+    for (const Link link : path)
+        if (!in_fabric(link)) shares.push_back({link, 1});
+    if (!in_same_node(from, to)) fabric_router_.spread(fabric_vertex(sender(from, to)), fabric_vertex(to), shares);
+}
+
 double Wiring::unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,
                            std::uint64_t moved) {
     if (in_same_node(from, to) || link >= fabric_links_) return 0;
-    return fabric_router_.unused_ways(fabric_vertex(from), fabric_vertex(to), link, bytes, moved);
+    return fabric_router_.unused_ways(fabric_vertex(sender(from, to)), fabric_vertex(to), link, bytes, moved);
 }
 
 double Wiring::latency_s(const std::vector<Link>& links) const {

@@ -15,7 +15,8 @@
 /// by the fewest hops; in a mesh the pair's own link, or PCIe, if the node has it, as in NCCL's rings (NVIDIA/nccl,
 /// issue 301), or else a neighbour of both (issue 819). Between a device and its host, or from a place to itself: the
 /// node's loopback. Links that are unlimited and take no time are left out. A host uses its node's first port. A switch
-/// of the fabric is the end of a route at that vertex, and a node's switch between those of the route inside. Several
+/// of the fabric is the end of a route at that vertex, and a node's switch between those of the route inside. With PXN
+/// (relays_on_rails) a route to another rail begins with that to the device with the receiver's number. Several
 /// shortest paths in a node are chosen as in a fabric without levels: `first`, or else `ecmp`. All nodes have the same
 /// links inside, so a route needs no table.
 namespace syncline {
@@ -37,9 +38,15 @@ public:
     /// them; empty: none anywhere.
     void route(const Place& from, const Place& to, std::vector<Link>& links, std::uint32_t channel = 0,
                std::span<const std::uint32_t> in_flight = {});
+    /// Appends all links that a message takes part by part, in a fabric that sprays packets: see Router::spread().
+    void spread(const Place& from, const Place& to, std::vector<Router::Share>& shares);
     Routing::Policy policy() const { return fabric_router_.policy(); }
     /// Returns true if there is only one path between any two ports, whatever the policy.
     bool single_way() const { return fabric_router_.single_way(); }
+    /// Returns true if routes depend on the flows in flight.
+    bool adapts() const { return depends_on_load(policy()) && !single_way(); }
+    /// Returns true if packets of a message take different paths.
+    bool sprays() const { return policy() == Routing::Policy::spray && !single_way(); }
     /// Counts the unused paths through the fabric that are as short as the route and avoid `link`: see Router. `bytes`:
     /// by link.
     double unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,
@@ -67,6 +74,8 @@ private:
     void attach(const Place& place, std::uint32_t port, bool outwards, std::vector<Link>& links);
     void within(std::uint32_t node, std::uint32_t from, std::uint32_t to, std::vector<Link>& links);
 
+    /// Returns the device of the sender's node by which a message to another node goes: mostly itself.
+    Place sender(const Place& from, const Place& to) const;
     std::uint32_t port_of(const Place& place) const {
         return place.device == Place::host ? 0 : node_.nic(place.device);
     }
@@ -81,6 +90,7 @@ private:
 
     const NodeDesign node_;
     const double loopback_Bps_, transport_Bps_;
+    const bool relays_;
     const std::uint32_t nodes_;
     Topology fabric_;
     Router fabric_router_;

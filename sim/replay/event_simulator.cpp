@@ -202,6 +202,7 @@ private:
         Meeting meeting;
         double put_s = 0;            ///< time at which its sender was ready
         double ended_s = -1;         ///< below 0: it has not
+        double detour_s = 0;         ///< latency of its path in addition to the connection's
         bool started = false;        ///< or will, after a handshake
         std::uint32_t sent = 0;      ///< its index in the sender's step
         std::uint32_t received = 0;  ///< its number among the receiver's
@@ -211,6 +212,7 @@ private:
 
     struct Route {
         std::vector<std::uint32_t> links;                                             ///< if there are bundles
+        std::vector<double> parts;                                                    ///< of Wires::parts()
         boost::container::small_vector<std::pair<double, Flows::Bundle>, 1> bundles;  ///< by bound
     };
 
@@ -306,7 +308,8 @@ private:
             const Pair& pair = connections_[message.connection].pair;
             std::vector<std::uint32_t> path = wires_.route_numbers(pair.from, pair.to, pair.channel, in_flight_);
             for (const std::uint32_t link : path) ++in_flight_[link];
-            if (message.bytes > 0) message.bundle = add_bundle(path, message.limit_Bps);
+            message.detour_s = wires_.detour_s(pair.from, pair.to, pair.channel, path);
+            if (message.bytes > 0) message.bundle = add_bundle(path, {}, message.limit_Bps);
             StreamState& sender = streams_[message.sender];
             sender.paths.resize(std::max<std::size_t>(sender.paths.size(), message.sent + 1));
             sender.paths[message.sent] = std::move(path);
@@ -328,13 +331,14 @@ private:
                 if (message.bytes > 0) flows_.remove_bundle(message.bundle);
             }
             StreamState& sender = streams_[message.sender];
-            sender.sent_s[message.sent] = now_s_;
+            sender.sent_s[message.sent] = now_s_ + (wires_.latency_travels() ? 0 : message.detour_s);
             --sender.in_flight;
             wake_if_ended(message.sender);
         }
         if (message.receiver == nobody) return;  // an eager message, for which its receiver is not ready
         StreamState& receiver = streams_[message.receiver];
-        receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] = message.ended_s;
+        receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] =
+            message.ended_s + message.detour_s;
         if (++receiver.received == receiver.posted && receiver.on_receipt) up_to_date_.push_back(message.receiver);
         wake_if_ended(message.receiver);
         let_go(number);
@@ -362,25 +366,30 @@ private:
         if (route.bundles.empty()) {
             const Pair& pair = connection.pair;
             route.links = wires_.route_numbers(pair.from, pair.to, pair.channel);
+            route.parts = wires_.parts(pair.from, pair.to);
         }
         auto found = std::find_if(route.bundles.begin(), route.bundles.end(),
                                   [&](const auto& known) { return known.first == limit_Bps; });
         if (found == route.bundles.end())
-            found = route.bundles.insert(found, {limit_Bps, add_bundle(route.links, limit_Bps)});
+            found = route.bundles.insert(found, {limit_Bps, add_bundle(route.links, route.parts, limit_Bps)});
         connection.limit_Bps = limit_Bps;
         connection.bundle = found->second;
         return connection.bundle;
     }
 
-    Flows::Bundle add_bundle(std::span<const std::uint32_t> links, double limit_Bps) {
+    Flows::Bundle add_bundle(std::span<const std::uint32_t> links, std::span<const double> parts, double limit_Bps) {
         links_.clear();
-        for (const std::uint32_t link : links) {
-            if (wires_.shared(link) && wires_.bandwidth_Bps(link) < unlimited_Bps)
-                links_.push_back(link);
-            else
-                limit_Bps = std::min(limit_Bps, wires_.bandwidth_Bps(link));
+        parts_.clear();
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            const double bandwidth_Bps = wires_.bandwidth_Bps(links[i]), part = parts.empty() ? 1 : parts[i];
+            if (wires_.shared(links[i]) && bandwidth_Bps < unlimited_Bps) {
+                links_.push_back(links[i]);
+                if (!parts.empty()) parts_.push_back(part);
+            } else {
+                limit_Bps = std::min(limit_Bps, bandwidth_Bps / part);
+            }
         }
-        return flows_.add_bundle(links_, limit_Bps);
+        return flows_.add_bundle(links_, limit_Bps, parts_);
     }
 
     /// Lets go of a connection that nobody uses.
@@ -463,6 +472,7 @@ private:
     std::vector<std::uint32_t> in_flight_;  // messages by link, if they choose their path
     std::vector<Index> ended_;
     std::vector<std::uint32_t> links_;  // scratch
+    std::vector<double> parts_;         // scratch
 };
 
 }  // namespace

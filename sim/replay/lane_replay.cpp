@@ -402,7 +402,7 @@ LaneReplay::Peer LaneReplay::connect(ProcessId other, bool outwards, bool lastin
     session_.wires.require_routes(from, to);
     made.connection = simulator_.connect(simulated, lasting);
     made.terms = &session_.wires.terms(from, to);
-    made.latency_s = session_.wires.latency_s(simulated.from, simulated.to);
+    made.latency_s = session_.wires.latency_s(simulated.from, simulated.to, simulated.channel);
     made.recorded = session_.connection(now_->channel, from, to);
     made.inside_node = session_.wires.inside_node(from, to);
     made.payload = made.terms->payload;

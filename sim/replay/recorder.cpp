@@ -24,7 +24,11 @@ MessageId matched(Recorder::Connection& connection, bool put, std::vector<Messag
 
 Recorder::Connection& Recorder::connection(std::uint32_t channel, ProcessId from, ProcessId to) {
     const auto [found, added] = connections_.try_emplace({channel, from, to});
-    if (added) found->second.route = route(wires_.route_numbers(from, to, channel));
+    if (added) {
+        found->second.route = route(wires_.route_numbers(from, to, channel));
+        trace_.parts.resize(trace_.routes.size());
+        trace_.parts[found->second.route] = wires_.parts(from, to);
+    }
     return found->second;
 }
 

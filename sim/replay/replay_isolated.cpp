@@ -30,7 +30,8 @@ void members(Archive& archive, Link& link) {
 template <class Archive, class AnyTrace>
 requires std::is_same_v<std::remove_const_t<AnyTrace>, Trace>
 void members(Archive& archive, AnyTrace& trace) {
-    archive(trace.latency_travels, trace.acts, trace.stream_of_lane, trace.messages, trace.links, trace.routes);
+    archive(trace.latency_travels, trace.acts, trace.stream_of_lane, trace.messages, trace.links, trace.routes,
+            trace.parts);
 }
 
 template <class Archive, class AnyTimeline>

@@ -73,7 +73,13 @@ struct Trace {
     std::vector<TracedLink> links;
     /// The paths of messages, each once, as indices of links.
     std::vector<std::vector<std::uint32_t>> routes;
+    /// By route: the part of a message on each of its links; an empty one, or none: all of it.
+    std::vector<std::vector<double>> parts;
 
+    /// Returns the part of a message that the i-th link of a route carries.
+    double part(std::uint32_t route, std::size_t i) const {
+        return route < parts.size() && !parts[route].empty() ? parts[route][i] : 1;
+    }
     bool empty() const { return acts.empty(); }
 };
 

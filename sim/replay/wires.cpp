@@ -28,8 +28,11 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint
     std::uint32_t nodes = 0;
     for (const Place& place : places_) nodes = std::max(nodes, place.node + 1);
     wiring_ = std::make_unique<Wiring>(cluster, nodes);
-    adapts_ = wiring_->policy() == Routing::Policy::adaptive_at_start && !wiring_->single_way();
-    by_channel_ = wiring_->policy() == Routing::Policy::ecmp && !wiring_->single_way() && channels_ > 1;
+    adapts_ = wiring_->adapts();
+    sprays_ = wiring_->sprays();
+    detours_ = takes_detours(wiring_->policy());
+    const bool hashes = wiring_->policy() == Routing::Policy::ecmp || wiring_->policy() == Routing::Policy::valiant;
+    by_channel_ = hashes && !wiring_->single_way() && channels_ > 1;
     for (Wiring::Link number = 0; number < wiring_->links(); ++number) {
         const Wire wire = wiring_->wire(number);
         links_.push_back(
@@ -53,11 +56,32 @@ void Wires::require_routes(std::uint32_t from, std::uint32_t to) const {
     native_->route(places_[to].node, places_[from].node);
 }
 
-double Wires::latency_s(std::uint32_t from, std::uint32_t to) const {
+double Wires::latency_s(std::uint32_t from, std::uint32_t to, std::uint32_t channel) const {
     double sum_s = terms(from, to).latency_s;
     if (!streams_wait()) return sum_s;
     if (!passed_.empty() && !inside_node(from, to)) sum_s += passed_.at({from, to}).latency_s;
-    for (const std::uint32_t link : route_numbers(from, to)) sum_s += links_[link].latency_s;
+    const std::vector<double> parts = this->parts(from, to);
+    std::size_t at = 0;  // all shortest paths together have the latency of one
+    for (const std::uint32_t link : route_numbers(from, to, channel))
+        sum_s += links_[link].latency_s * (parts.empty() ? 1 : parts[at++]);
+    return sum_s;
+}
+
+std::vector<double> Wires::parts(std::uint32_t from, std::uint32_t to) const {
+    if (!sprays_) return {};
+    std::vector<Router::Share> shares;
+    wiring_->spread(places_[from], places_[to], shares);
+    std::vector<double> parts;
+    for (const Router::Share& share : shares) parts.push_back(share.part);
+    return parts;
+}
+
+double Wires::detour_s(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                       std::span<const std::uint32_t> path) const {
+    if (!detours_) return 0;
+    double sum_s = 0;
+    for (const std::uint32_t link : path) sum_s += links_[link].latency_s;
+    for (const std::uint32_t link : route_numbers(from, to, channel)) sum_s -= links_[link].latency_s;
     return sum_s;
 }
 
@@ -72,6 +96,12 @@ double Wires::staging_s(std::uint32_t process, std::uint64_t bytes) const {
 }
 
 void Wires::carried(std::uint32_t from, std::uint32_t to, std::span<const std::uint32_t> links, std::uint64_t bytes) {
+    if (sprays_) {
+        const std::vector<double> parts = this->parts(from, to);
+        for (std::size_t i = 0; i < links.size(); ++i)
+            links_[links[i]].sprayed += static_cast<double>(bytes) * parts[i];
+        return;
+    }
     for (const std::uint32_t number : links) {
         Known& link = links_[number];
         link.several = link.several || (link.bytes > 0 && (link.from != from || link.to != to));
@@ -101,7 +131,7 @@ std::vector<LinkUse> Wires::uses() const {
     for (std::size_t i = 0; i < links_.size(); ++i) {
         Known link = links_[i];
         if (!chosen_.empty() && chosen_[i] < passed) link.bytes = links_[chosen_[i]].bytes * link.times;
-        link.bytes += passing[i] + link.besides;
+        link.bytes += passing[i] + link.besides + static_cast<std::uint64_t>(std::llround(link.sprayed));
         if (link.bytes == 0 || !link.shared) continue;
         const double used_s = static_cast<double>(link.bytes) / link.bandwidth_Bps;
         if (used_s > highest) {
@@ -111,7 +141,7 @@ std::vector<LinkUse> Wires::uses() const {
         }
         result.push_back({link.name, link.bandwidth_Bps, link.bytes});
     }
-    if (result.empty() || wiring_ == nullptr || wiring_->single_way()) return result;
+    if (result.empty() || wiring_ == nullptr || wiring_->single_way() || sprays_) return result;
     std::vector<std::uint64_t> bytes;
     for (const Known& link : links_) bytes.push_back(link.bytes);
     // Messages between the same two ends would only wait for each other on another path.
@@ -133,6 +163,12 @@ std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_
                                                 std::span<const std::uint32_t> in_flight) const {
     if (native_) return native_->route(places_[from].node, places_[to].node);
     std::vector<std::uint32_t> numbers;
+    if (sprays_) {
+        std::vector<Router::Share> shares;
+        wiring_->spread(places_[from], places_[to], shares);
+        for (const Router::Share& share : shares) numbers.push_back(share.hop);
+        return numbers;
+    }
     wiring_->route(places_[from], places_[to], numbers, channel, in_flight);
     if (chosen_.empty()) return numbers;
     std::erase_if(numbers, [this](std::uint32_t number) { return chosen_[number] == passed; });

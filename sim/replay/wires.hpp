@@ -44,6 +44,11 @@ public:
     /// Returns true if messages choose their path when they start: route_numbers() is then that of an idle fabric, or
     /// that of one with the given numbers of messages on its links.
     bool adapts() const { return adapts_; }
+    /// Returns true if packets of a message take different paths: route_numbers() has the links of all of them.
+    bool sprays() const { return sprays_; }
+    /// Returns the part of a message that each link of route_numbers() carries, if packets take different paths; empty:
+    /// all of it.
+    std::vector<double> parts(std::uint32_t from, std::uint32_t to) const;
     /// Returns true if there is only one path between any two ports.
     bool single_way() const { return wiring_ == nullptr || wiring_->single_way(); }
     /// Returns true if the route between two processes depends on the channel.
@@ -73,7 +78,10 @@ public:
 
     /// Returns the time of a message between two processes in addition to its bytes, except for what SimGrid adds; the
     /// transport's latency is included.
-    double latency_s(std::uint32_t from, std::uint32_t to) const;
+    double latency_s(std::uint32_t from, std::uint32_t to, std::uint32_t channel) const;
+    /// Returns the latency that a path has in addition to that of an idle fabric's route.
+    double detour_s(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                    std::span<const std::uint32_t> path) const;
     /// Returns true if bytes take no time from one process to the other: over an unlimited loopback, and always in the
     /// Constant network model.
     bool weightless(std::uint32_t from, std::uint32_t to) const;
@@ -135,6 +143,7 @@ private:
         double latency_s = 0;
         bool shared = true;  ///< if false, every message has the whole bandwidth for itself
         std::uint64_t bytes = 0, besides = 0;
+        double sprayed = 0;  ///< bytes in parts of messages
         /// The ends of the messages that contributed most bytes in one call.
         std::uint32_t from = 0, to = 0;
         std::uint64_t most_bytes = 0;
@@ -147,7 +156,7 @@ private:
     const bool travels_;
     const bool free_loopback_;
     const std::uint32_t channels_;
-    bool by_channel_ = false, adapts_ = false;
+    bool by_channel_ = false, adapts_ = false, detours_ = false, sprays_ = false;
     const bool flat_;
     const Transport transport_;
     const double host_link_Bps_;

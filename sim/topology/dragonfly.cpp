@@ -88,7 +88,12 @@ Topology build_dragonfly(const Request& request) {
         families::full_mesh.join(builder, routers, 1);
     }
     join_groups(builder, it, hosts);
-    return builder.take();
+    Topology topology = builder.take();
+    for (std::int64_t host = 0; host < hosts; ++host)
+        topology.groups.push_back(static_cast<std::uint32_t>(host / (it.a * it.p)));
+    for (std::int64_t router = 0; router < it.a * it.g; ++router)
+        topology.groups.push_back(static_cast<std::uint32_t>(router / it.a));
+    return topology;
 }
 
 std::uint32_t routers_per_group(const TopologySpec& spec, const Topology& topology) {

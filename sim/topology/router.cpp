@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "sim/base/split_mix.hpp"
 
@@ -13,6 +16,10 @@ namespace {
 
 /// Limit on the vertices held by all searches together: 400 MB. Beyond it the oldest searches are dropped and repeated.
 constexpr std::size_t most_kept = std::size_t{1} << 24;
+
+/// Length that a hop between groups has in addition: more than all hops of a minimal path, which has no more than five,
+/// of at most 2^40 units each.
+constexpr std::uint64_t global_length = std::uint64_t{1} << 43;
 
 }  // namespace
 
@@ -26,6 +33,12 @@ const char* policy_name(Routing::Policy policy) {
             return "first";
         case Routing::Policy::adaptive_at_start:
             return "adaptive-at-start";
+        case Routing::Policy::valiant:
+            return "valiant";
+        case Routing::Policy::ugal:
+            return "ugal";
+        case Routing::Policy::spray:
+            return "spray";
     }
     throw std::logic_error("unknown routing policy");
 }
@@ -40,6 +53,7 @@ Router::Router(const Topology& topology, const Routing& routing)
       in_(vertices_),
       numbers_(vertices_, no_number),
       cycles_(topology.cycles),
+      groups_(topology.groups),
       parents_(topology.parents) {
     const Graph& graph = topology.graph;
     for (auto [edge, end] = boost::edges(graph); edge != end; ++edge) {
@@ -59,6 +73,15 @@ Router::Router(const Topology& topology, const Routing& routing)
     };
     for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex)
         if (!hangs(vertex)) numbers_[vertex] = numbered_++;
+    if (takes_detours(policy_)) {
+        if (groups_.empty()) throw std::logic_error("detours require a dragonfly");
+        group_count_ = 1 + *std::max_element(groups_.begin(), groups_.end());
+        between_groups_.resize(std::size_t{group_count_} * group_count_);
+        for (std::uint32_t hop = 0; hop < hops_.size(); ++hop)
+            if (joins_groups(hops_[hop]))
+                between_groups_[std::size_t{groups_[hops_[hop].from]} * group_count_ + groups_[hops_[hop].to]]
+                    .push_back(hop);
+    }
     if (policy_ != Routing::Policy::d_mod_k) return;
     if (parents_.empty()) throw std::logic_error("D-mod-k requires a fat tree");
     for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex) levels_.push_back(graph[vertex].level);
@@ -71,7 +94,8 @@ Router::Router(const Topology& topology, const Routing& routing)
 
 Router::Distance Router::length(const Hop& hop) const {
     const auto latency = static_cast<std::uint64_t>(std::llround(hop.wire.latency_s / unit_s_));
-    return shortest_ == Routing::Shortest::latency ? Distance{latency, 1} : Distance{1, latency};
+    const std::uint64_t global = joins_groups(hop) ? global_length : 0;
+    return shortest_ == Routing::Shortest::latency ? Distance{global + latency, 1} : Distance{global + 1, latency};
 }
 
 Router::Ends Router::ends(std::uint32_t from, std::uint32_t to) const {
@@ -82,16 +106,19 @@ Router::Ends Router::ends(std::uint32_t from, std::uint32_t to) const {
     return ends;
 }
 
-std::uint32_t Router::number(std::uint32_t vertex, std::uint32_t gate) const {
-    if (cycles_.empty()) return numbers_[vertex];
+std::uint32_t Router::seen_from(std::uint32_t origin, std::uint32_t vertex) const {
     std::uint32_t moved = 0, stride = 1;
     for (const std::uint32_t size : cycles_) {
-        moved += (vertex % size + size - gate % size) % size * stride;
+        moved += (vertex % size + size - origin % size) % size * stride;
         stride *= size;
         vertex /= size;
-        gate /= size;
+        origin /= size;
     }
-    return numbers_[moved];
+    return moved;
+}
+
+std::uint32_t Router::number(std::uint32_t vertex, std::uint32_t gate) const {
+    return numbers_[cycles_.empty() ? vertex : seen_from(gate, vertex)];
 }
 
 Router::Distance Router::distance(const Way& way, std::uint32_t vertex) const {
@@ -168,6 +195,27 @@ std::uint32_t Router::by_turn(std::uint32_t from, std::uint32_t to, std::uint32_
     return choices_[(from / stride + split_mix(offset << 32 | channel)) % choices_.size()];
 }
 
+std::uint32_t Router::by_distance(std::uint32_t at, std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+    // Whatever the numbers of hosts and cables, the directions have the same order everywhere.
+    const auto ahead = [&](std::uint32_t hop) { return seen_from(at, hops_[hop].to); };
+    std::sort(choices_.begin(), choices_.end(), [&](std::uint32_t a, std::uint32_t b) { return ahead(a) < ahead(b); });
+    const std::uint32_t distance = seen_from(from, to);
+    std::uint32_t turn = channel == 0 ? 0 : static_cast<std::uint32_t>(split_mix(channel) % 2);
+    for (std::uint32_t axis = 0, rest = distance; axis < cycles_.size(); rest /= cycles_[axis++])
+        turn += rest % cycles_[axis];
+    // One dimension after the other, beginning with one that depends on the distance.
+    const std::uint64_t first = split_mix(std::uint64_t{distance} << 32 | channel) % cycles_.size();
+    for (std::uint64_t i = 0;; ++i) {
+        const std::uint64_t axis = (first + i) % cycles_.size();
+        std::uint32_t stride = 1;
+        for (std::uint64_t inner = 0; inner < axis; ++inner) stride *= cycles_[inner];
+        std::vector<std::uint32_t> along;
+        for (const std::uint32_t hop : choices_)
+            if (ahead(hop) % stride == 0 && ahead(hop) < stride * cycles_[axis]) along.push_back(hop);
+        if (!along.empty()) return along[(from / stride % cycles_[axis] + turn) % along.size()];
+    }
+}
+
 std::uint32_t Router::by_destination(std::uint32_t at, std::uint32_t to) const {
     const std::uint32_t below = levels_[at], next = levels_[hops_[choices_.front()].to];
     const std::uint32_t level = std::min(below, next), parents = parents_[level];
@@ -201,14 +249,12 @@ void Router::append_least_loaded(const Way& way, const Ends& ends, std::span<con
     for (std::uint32_t at = ends.at; at != ends.gate; at = hops_[path.back()].to) path.push_back(known.at(at).hop);
 }
 
-void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint32_t channel,
-                   std::span<const std::uint32_t> in_flight) {
+void Router::append_shortest(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint64_t flow,
+                             std::uint32_t channel, std::span<const std::uint32_t> in_flight) {
     const Ends between = ends(from, to);
     if (between.at != from) path.push_back(out_[from].front());
     if (between.at != between.gate) {
         const Way way = searched(between);
-        std::uint64_t flow = split_mix((std::uint64_t{from} << 32) | to);
-        if (channel != 0) flow = split_mix(flow ^ channel);
         if (policy_ == Routing::Policy::adaptive_at_start) append_least_loaded(way, between, in_flight, path);
         for (std::uint32_t at = policy_ == Routing::Policy::adaptive_at_start ? between.gate : between.at;
              at != between.gate; at = hops_[path.back()].to) {
@@ -217,11 +263,77 @@ void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32
                 path.push_back(choices_.front());
             else if (policy_ == Routing::Policy::d_mod_k)
                 path.push_back(by_destination(at, to));
+            else if (circular_ && !cycles_.empty())
+                path.push_back(by_distance(at, from, to, channel));
             else
                 path.push_back(circular_ && at == from ? by_turn(from, to, channel) : by_hash(at, flow));
         }
     }
     if (between.gated) path.push_back(in_[to].front());
+}
+
+bool Router::append_detour(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint64_t draw,
+                           std::uint32_t channel) {
+    const std::uint32_t here = groups_[from], there = groups_[to];
+    if (here == there || group_count_ < 3) return false;
+    auto by = static_cast<std::uint32_t>(draw % (group_count_ - 2));
+    if (by >= std::min(here, there)) ++by;
+    if (by >= std::max(here, there)) ++by;
+    const std::vector<std::uint32_t>& all = between_groups_[std::size_t{here} * group_count_ + by];
+    const std::uint32_t chosen = all[split_mix(draw) % all.size()];
+    if (hops_[chosen].from != from) append_shortest(from, hops_[chosen].from, path, draw, channel, {});
+    path.push_back(chosen);
+    append_shortest(hops_[chosen].to, to, path, draw, channel, {});
+    return true;
+}
+
+std::uint64_t Router::cost(std::span<const std::uint32_t> path, std::span<const std::uint32_t> in_flight) const {
+    std::uint64_t busiest = 0, hops = 0;
+    for (const std::uint32_t hop : path) {
+        // A host's own cables are on all its ways.
+        if (numbers_[hops_[hop].from] == no_number || numbers_[hops_[hop].to] == no_number) continue;
+        busiest = std::max<std::uint64_t>(busiest, in_flight[hop]);
+        ++hops;
+    }
+    return busiest * hops;
+}
+
+void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint32_t channel,
+                   std::span<const std::uint32_t> in_flight) {
+    std::uint64_t flow = split_mix((std::uint64_t{from} << 32) | to);
+    if (channel != 0) flow = split_mix(flow ^ channel);
+    if (policy_ == Routing::Policy::valiant && append_detour(from, to, path, flow, channel)) return;
+    const auto first = static_cast<std::ptrdiff_t>(path.size());
+    append_shortest(from, to, path, flow, channel, in_flight);
+    if (policy_ != Routing::Policy::ugal || in_flight.empty()) return;
+    std::vector<std::uint32_t> detour;
+    if (!append_detour(from, to, detour, split_mix(flow + ++drawn_), channel)) return;
+    if (cost(std::span(path).subspan(static_cast<std::size_t>(first)), in_flight) <= cost(detour, in_flight)) return;
+    path.resize(static_cast<std::size_t>(first));
+    path.insert(path.end(), detour.begin(), detour.end());
+}
+
+void Router::spread(std::uint32_t from, std::uint32_t to, std::vector<Share>& shares) {
+    const Ends between = ends(from, to);
+    if (between.at != from) shares.push_back({out_[from].front(), 1});
+    if (between.at != between.gate) {
+        const Way way = searched(between);
+        // Vertices on shortest paths, the farthest from the destination first, with their parts of the flow.
+        std::map<std::pair<Distance, std::uint32_t>, double, std::greater<>> reached;
+        reached[{distance(way, between.at), between.at}] = 1;
+        while (!reached.empty()) {
+            const auto [key, part] = *reached.begin();
+            reached.erase(reached.begin());
+            find_choices(way, key.second);
+            for (const std::uint32_t hop : choices_) {
+                const double its = part / static_cast<double>(choices_.size());
+                shares.push_back({hop, its});
+                const std::uint32_t next = hops_[hop].to;
+                if (next != between.gate) reached[{distance(way, next), next}] += its;
+            }
+        }
+    }
+    if (between.gated) shares.push_back({in_[to].front(), 1});
 }
 
 double Router::unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t around,

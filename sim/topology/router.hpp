@@ -13,16 +13,32 @@
 /// Routes through a fabric: shortest paths, by latency (then hops) or by hops (then latency). Among equally short paths
 /// a policy chooses at every branch:
 /// - first: the cable that was added first.
-/// - ecmp: a hash of source, destination and channel. In rings and tori a host alternates with its neighbours, so that
-///   flows to hosts at equal distance are balanced over the directions.
+/// - ecmp: a hash of source, destination and channel. In rings and tori the choice depends on the distances along the
+///   dimensions alone, so that all cables of a direction carry the same if all hosts send to hosts at that distance.
+///   Half way round, a host alternates between the directions with its neighbours, and from one distance along the
+///   other dimensions to the next.
 /// - d_mod_k: for fat trees. From level l, a flow to destination d goes up through port ⌊d / (w₁…w_l)⌋ mod
 ///   (w_{l+1}·p_{l+1}), where ports are numbered from parent to parent and then from cable to cable, and down through
 ///   the same one of the parallel cables: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
 ///   permutations on real life fat trees", 2010 (SimGrid's FatTreeZone uses only the first of parallel cables).
 /// - adaptive_at_start: the path whose busiest hop has the fewest flows in flight, which the caller passes; ties go to
 ///   the first path; the route is then fixed.
+/// - valiant: for dragonflies. Minimally to a group that a hash of source, destination and channel chooses, and from
+///   there minimally to the destination: two cables between groups, for any pattern of traffic.
+/// - ugal: for dragonflies. The minimal path if q·H is no more there than on the way by a random group, as valiant's; H
+///   is the number of hops between routers, q the number of flows in flight on the busiest of these (UGAL-G, whose
+///   queues are those of all channels; a router knows its own alone, UGAL-L).
 ///
-/// Left out: paths longer than the shortest (Valiant's), and flows that change their path in flight.
+/// - spray: each packet takes one of the hops at every branch, all of them equally often, so that a flow has a part of
+///   its bytes on every shortest path: spread(). (A. Dixit et al., "On the impact of packet spraying in data center
+///   networks", INFOCOM 2013; packets that arrive out of order cost nothing here.) route() then gives one of the paths.
+///
+/// In a dragonfly a path with fewer cables between groups is shorter, so that a minimal one has at most one: a local
+/// hop, the global one, a local hop. Inside a group all policies are minimal. Source: J. Kim et al.,
+/// "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008, sections 4.1 and 4.2; its Valiant and UGAL
+/// choose for each packet.
+///
+/// Left out: other paths longer than the shortest, and flows that change their path in flight.
 ///
 /// No tables are precomputed. A search (E. W. Dijkstra, Numerische Mathematik 1, 1959) runs backwards from a
 /// destination, only as far as the sources that ask, and is kept; hosts with a single cable are left out of it. A torus
@@ -31,13 +47,23 @@ namespace syncline {
 
 struct Routing {
     enum class Shortest : std::uint8_t { latency, hops };
-    enum class Policy : std::uint8_t { d_mod_k, ecmp, first, adaptive_at_start };
+    enum class Policy : std::uint8_t { d_mod_k, ecmp, first, adaptive_at_start, valiant, ugal, spray };
     Shortest shortest = Shortest::latency;
     std::optional<Policy> policy = {};  ///< nothing: d_mod_k on fat trees, ecmp elsewhere
 };
 
 /// Returns the policy's name in files, such as "d-mod-k".
 const char* policy_name(Routing::Policy policy);
+
+/// Returns true if routes depend on the flows in flight.
+constexpr bool depends_on_load(Routing::Policy policy) {
+    return policy == Routing::Policy::adaptive_at_start || policy == Routing::Policy::ugal;
+}
+
+/// Returns true if routes may leave the shortest paths, by a third group of a dragonfly.
+constexpr bool takes_detours(Routing::Policy policy) {
+    return policy == Routing::Policy::valiant || policy == Routing::Policy::ugal;
+}
 
 class Router {
 public:
@@ -48,7 +74,8 @@ public:
         Wire wire;
     };
 
-    /// Throws std::logic_error if d_mod_k is used on a topology that is not a fat tree.
+    /// Throws std::logic_error if d_mod_k is used on a topology that is not a fat tree, or valiant or ugal on one that
+    /// is no dragonfly.
     Router(const Topology& topology, const Routing& routing);
 
     const std::vector<Hop>& hops() const { return hops_; }
@@ -59,9 +86,18 @@ public:
     std::uint64_t settled() const { return settled_; }
 
     /// Appends the numbers of the hops from one vertex to another; nothing if they are the same. `in_flight`: flows by
-    /// hop, for adaptive_at_start; empty: none anywhere. Throws std::logic_error if there is no path.
+    /// hop, for policies that depend on them; empty: none anywhere. Throws std::logic_error if there is no path.
     void route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint32_t channel = 0,
                std::span<const std::uint32_t> in_flight = {});
+
+    /// A hop, and the part of a flow that it carries.
+    struct Share {
+        std::uint32_t hop = 0;
+        double part = 1;
+    };
+    /// Appends the hops of all shortest paths from one vertex to another, each once, for a flow that is divided evenly
+    /// at every branch. Throws like route().
+    void spread(std::uint32_t from, std::uint32_t to, std::vector<Share>& shares);
 
     /// Counts the paths of equal length from one vertex to another that avoid hop `around`, are unused (at least one of
     /// their hops has carried nothing), and would relieve it: with `moved` bytes more each of their hops would still
@@ -103,6 +139,16 @@ private:
     };
 
     Distance length(const Hop& hop) const;
+    /// Returns the number of a torus's vertex if all are moved so that `origin` has number 0.
+    std::uint32_t seen_from(std::uint32_t origin, std::uint32_t vertex) const;
+    bool joins_groups(const Hop& hop) const { return !groups_.empty() && groups_[hop.from] != groups_[hop.to]; }
+    void append_shortest(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint64_t flow,
+                         std::uint32_t channel, std::span<const std::uint32_t> in_flight);
+    /// Appends the way by another group that the hash `draw` chooses. Returns false if there is none.
+    bool append_detour(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint64_t draw,
+                       std::uint32_t channel);
+    /// Returns q·H of a path: see ugal.
+    std::uint64_t cost(std::span<const std::uint32_t> path, std::span<const std::uint32_t> in_flight) const;
     Ends ends(std::uint32_t from, std::uint32_t to) const;
     Search& search(std::uint32_t to);
     /// Extends the search until the vertex of the number `asked` and all that are nearer to the destination are
@@ -117,6 +163,7 @@ private:
     void find_choices(const Way& way, std::uint32_t at);
     std::uint32_t by_hash(std::uint32_t at, std::uint64_t flow) const;
     std::uint32_t by_turn(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
+    std::uint32_t by_distance(std::uint32_t at, std::uint32_t from, std::uint32_t to, std::uint32_t channel);
     std::uint32_t by_destination(std::uint32_t at, std::uint32_t to) const;
     void append_least_loaded(const Way& way, const Ends& ends, std::span<const std::uint32_t> in_flight,
                              std::vector<std::uint32_t>& path);
@@ -132,7 +179,12 @@ private:
     static constexpr std::uint32_t no_number = ~std::uint32_t{0};
     std::vector<std::uint32_t> numbers_;  // by vertex, in searches: without hosts that have a single cable
     std::uint32_t numbered_ = 0;
-    std::vector<std::uint32_t> cycles_;   // of Topology
+    std::vector<std::uint32_t> cycles_;  // of Topology
+    std::vector<std::uint32_t> groups_;  // of Topology
+    /// With detours: the hops from one group to another, by both.
+    std::vector<std::vector<std::uint32_t>> between_groups_;
+    std::uint32_t group_count_ = 0;
+    std::uint64_t drawn_ = 0;             // by ugal
     std::vector<std::uint32_t> levels_;   // by vertex, fat trees only
     std::vector<std::uint32_t> parents_;  // by level, fat trees only
     std::vector<std::uint64_t> strides_;  // product of the parents of the levels below

@@ -45,6 +45,9 @@ struct Topology {
     /// digits, each cable comes to an equal one.
     std::vector<std::uint32_t> cycles;
     bool circular = false;  ///< equally short paths are directions around a ring, or dimensions of a torus
+    /// Dragonflies only: by vertex, the group of a router or of a host's router. A minimal route crosses one cable
+    /// between groups at most.
+    std::vector<std::uint32_t> groups;
 
     /// Adds a host or switch. All hosts must be added before the first switch; throws std::logic_error otherwise.
     std::uint32_t add_host(std::string vertex_name);

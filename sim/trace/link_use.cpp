@@ -27,9 +27,14 @@ template <class Use>
 void each_use(const Drawing& drawing, const Use& use) {
     const Trace& trace = drawing.view().timeline.trace;
     for (const MessageRecord& message : trace.messages) {
-        const Flow flow = flow_of(message, drawing.time());
-        if (flow.end_ns <= flow.start_ns || flow.bytes_per_ns == 0) continue;
-        for (const std::uint32_t link : trace.routes.at(message.route)) use(link, flow);
+        const Flow whole = flow_of(message, drawing.time());
+        if (whole.end_ns <= whole.start_ns || whole.bytes_per_ns == 0) continue;
+        const std::vector<std::uint32_t>& route = trace.routes.at(message.route);
+        for (std::size_t i = 0; i < route.size(); ++i) {
+            Flow flow = whole;
+            flow.bytes_per_ns *= trace.part(message.route, i);
+            use(route[i], flow);
+        }
     }
 }
 

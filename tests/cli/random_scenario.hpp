@@ -69,7 +69,7 @@ private:
         }
         if (one_in(3))
             text += fmt::format("routing: {{policy: {}}}\n",
-                                chance_.of<std::string>({"ecmp", "first", "adaptive-at-start"}));
+                                chance_.of<std::string>({"ecmp", "first", "adaptive-at-start", "spray"}));
         if (one_in(3)) text += "network: {latency: blocking}\n";
         if (one_in(4))
             text += fmt::format("transport: {}\n",

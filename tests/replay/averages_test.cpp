@@ -32,6 +32,7 @@ Cluster leaves_of(std::int64_t nodes, std::int64_t unit, double uplink, double s
     topology.bandwidth_Bps = {port_Bps, uplink * port_Bps};
     topology.latency_s = {port_latency_s, spine_latency_s};
     cluster.fabric.topology = topology;
+    cluster.transport.pxn = false;  // so that rings change rails
     return cluster;
 }
 

@@ -209,3 +209,47 @@ TEST_CASE("hierarchical: one segment takes as long as none", "[memory]") {
         CHECK(simulate_collective(cluster, plan).completion_time_s == Approx(none_s).epsilon(1e-12));
     }
 }
+
+TEST_CASE("channels: rings along the axes of a torus use all its links", "[memory]") {
+    // An all-reduce of S among n = k^d hosts with 2d links of 1 GB/s takes 2 S (n-1)/n / (2d GB/s) and 2 d (k-1)
+    // latencies: on 4 x 4 x 4, 2 · 384 MB · 63/64 / 6 = 126 ms and 18 · 0.1 ms. A reduction at 2 GB/s adds half of what
+    // the reduce-scatter transfers on one link: 384 · 63/64 / 2 = 189 ms. With k = 2 there are only d links: on 2 x 2 x
+    // 2, 2 · 384 · 7/8 / 3 = 224 ms, 6 · 0.1 ms, 168 ms. The halves are an all-gather and a reduce-scatter.
+    Cluster cluster;
+    TopologySpec& torus = cluster.fabric.topology;
+    torus.shape = Shape::torus;
+    torus.bandwidth_Bps = {1e9};
+    torus.latency_s = {1e-4};
+    cluster.device.reduction_Bps = 2e9;
+    const auto check = [&](const std::vector<std::int64_t>& dimensions, const char* operation, double seconds) {
+        torus.dimensions = dimensions;
+        cluster.nodes = 1;
+        for (const std::int64_t size : dimensions) cluster.nodes *= size;
+        for (const Fidelity fidelity : {Fidelity::message, Fidelity::folded})
+            for (const Latency latency : {Latency::travelling, Latency::blocking}) {
+                cluster.latency = latency;
+                CollectivePlan plan = allreduce_of(cluster.nodes, 384'000'000, fidelity);
+                plan.algorithm.operation = operation;
+                const CollectiveResult result = simulate_collective(cluster, plan);
+                CAPTURE(dimensions, operation);
+                CHECK(result.completion_time_s == Approx(seconds).epsilon(1e-9));
+                REQUIRE(result.closed_form_s);
+                CHECK(*result.closed_form_s == Approx(seconds).epsilon(1e-9));
+            }
+    };
+    check({4, 4, 4}, "allreduce", 0.126 + 0.0018 + 0.189);
+    check({4, 4, 4}, "allgather", 0.063 + 0.0009);
+    check({4, 4, 4}, "reduce-scatter", 0.063 + 0.0009 + 0.189);
+    check({2, 2, 2}, "allreduce", 0.224 + 0.0006 + 0.168);
+    // A ring of eight in both directions: 2 · 384 · 7/8 / 2 and 14 · 0.1 ms, 384 · 7/8 / 2.
+    check({8}, "allreduce", 0.336 + 0.0014 + 0.168);
+    // Axes of different lengths: no closed form, and at least the bytes of all links.
+    torus.dimensions = {4, 8};
+    cluster.nodes = 32;
+    const CollectiveResult uneven = simulate_collective(cluster, allreduce_of(32, 383'999'999));
+    CHECK_FALSE(uneven.closed_form_s);
+    CHECK(uneven.completion_time_s > 0.186);
+    CHECK(uneven.completion_time_s < 0.372 + 0.2);
+    const CollectiveResult folded = simulate_collective(cluster, allreduce_of(32, 383'999'999, Fidelity::folded));
+    CHECK(folded.completion_time_s == Approx(uneven.completion_time_s).epsilon(1e-9));
+}

@@ -217,6 +217,7 @@ TEST_CASE("fabric: rails have the expected routes and times", "[memory]") {
     rails.fabric.topology.rails = 2;
     rails.fabric.topology.nodes_per_group = 2;
     rails.fabric.topology.spines = 1;
+    rails.transport.pxn = false;
     std::vector<Place> places;
     for (std::uint32_t rank = 0; rank < 8; ++rank) places.push_back({rank / 2, rank % 2});
     // The same rail of the same group is one switch away, all others are reached over the spine.
@@ -227,6 +228,9 @@ TEST_CASE("fabric: rails have the expected routes and times", "[memory]") {
     check_at_once(rails, places, {{{0, 4, MB}, 22 * us + 4 * ms}, {{2, 6, MB}, 22 * us + 4 * ms}});
     check_at_once(rails, places, {{{0, 4, MB}, 22 * us + 2 * ms}, {{1, 5, MB}, 22 * us + 2 * ms}});
     check_at_once(rails, places, {{{0, 1, 8 * MB}, 4 * us + 1 * ms}});
+    // With PXN the second one goes inside its node, and on its receiver's rail.
+    rails.transport.pxn.reset();
+    check_at_once(rails, places, {{{0, 3, MB}, 6 * us + 1 * ms}});
 }
 
 TEST_CASE("fabric: a graph of unequal cables is routed by latency or by hops", "[memory]") {

@@ -14,6 +14,9 @@ namespace syncline {
 struct Flow {
     std::vector<std::uint32_t> links;
     double bytes = 0;
+    std::vector<double> parts = {};  ///< of its bytes on each link; empty: all
+
+    double part(std::size_t i) const { return parts.empty() ? 1 : parts[i]; }
 };
 
 /// Returns the rates of all open flows: all grow equally, until a link is full and its flows keep their rate.
@@ -23,10 +26,10 @@ inline std::vector<double> max_min_rates(const std::vector<Flow>& flows, const s
     std::vector<bool> growing = open;
     std::map<std::uint32_t, double> free = bandwidth_Bps;
     while (std::find(growing.begin(), growing.end(), true) != growing.end()) {
-        std::map<std::uint32_t, int> users;
+        std::map<std::uint32_t, double> users;
         for (std::size_t i = 0; i < flows.size(); ++i) {
             if (!growing[i]) continue;
-            for (const std::uint32_t link : flows[i].links) ++users[link];
+            for (std::size_t k = 0; k < flows[i].links.size(); ++k) users[flows[i].links[k]] += flows[i].part(k);
         }
         std::uint32_t full = users.begin()->first;
         for (const auto& [link, count] : users)
@@ -37,7 +40,7 @@ inline std::vector<double> max_min_rates(const std::vector<Flow>& flows, const s
             if (!growing[i] || std::find(links.begin(), links.end(), full) == links.end()) continue;
             growing[i] = false;
             rates[i] = rate;
-            for (const std::uint32_t link : links) free[link] -= rate;
+            for (std::size_t k = 0; k < links.size(); ++k) free[links[k]] -= rate * flows[i].part(k);
         }
     }
     return rates;

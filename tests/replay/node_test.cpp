@@ -1,3 +1,4 @@
+#include "sim/analysis/exchange_experiment.hpp"
 #include "sim/platform/wiring.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
@@ -199,5 +200,33 @@ TEST_CASE("node: a message alone takes its route's latency and narrowest link, b
                 CHECK(times[i] == Approx(expected[i]).epsilon(1e-8));
             }
         }
+    }
+}
+
+TEST_CASE("node: with PXN an all-to-all stays on its rails", "[memory]") {
+    // Two nodes of two devices, a port each of 1 GB/s, and 0.5 GB/s from each leaf upwards; 10 GB/s inside. Each rank
+    // sends 1 MB to each of three others: 2 MB through its port, 2 ms. Without PXN one of these takes the leaf's cable
+    // upwards, 2 MB in all: 4 ms.
+    Cluster cluster;
+    cluster.nodes = 2;
+    cluster.node.devices = cluster.node.nics = 2;
+    cluster.node.links = NodeLinks::crossbar;
+    cluster.node.link = {10e9, 0};
+    TopologySpec& fabric = cluster.fabric.topology;
+    fabric.shape = Shape::rails;
+    fabric.rails = 2;
+    fabric.bandwidth_Bps = {1e9, 0.5e9};
+    fabric.latency_s = {0};
+    CollectivePlan plan;
+    plan.ranks = 4;
+    plan.algorithm.operation = "all-to-all";
+    plan.algorithm.name = "direct";
+    plan.bytes = 4'000'000;
+    for (const Fidelity fidelity : {Fidelity::message, Fidelity::folded}) {
+        plan.fidelity = fidelity;
+        cluster.transport.pxn = {};
+        CHECK(simulate_collective(cluster, plan).completion_time_s == Approx(2e-3).epsilon(1e-9));
+        cluster.transport.pxn = false;
+        CHECK(simulate_collective(cluster, plan).completion_time_s == Approx(4e-3).epsilon(1e-9));
     }
 }

@@ -130,6 +130,95 @@ TEST_CASE("routes: a link is free again when a message is delivered, not when it
     CHECK(upwards(timeline) == std::vector<std::uint64_t>{2 * MB, 9 * MB});
 }
 
+TEST_CASE("routes: sprayed messages have a part on every uplink, and their ports' rate", "[memory]") {
+    // Two leaves of eight hosts, eight spines: eight messages over eight uplinks. A hash leaves no uplink unused with
+    // probability 8!/8^8 = 0.2 %, so some carry two or three; sprayed, each carries an eighth of each message.
+    Cluster cluster = two_leaves(Routing::Policy::ecmp);
+    cluster.nodes = 16;
+    cluster.fabric.topology.down = {8, 2};
+    cluster.fabric.topology.up = {1, 8};
+    cluster.fabric.topology.cables = {1, 1};
+    cluster.fabric.topology.latency_s = {1e-4};
+    std::vector<Sent> list;
+    for (std::uint32_t from = 0; from < 8; ++from) list.push_back({from, 15 - from, 8 * MB});
+    const Timeline hashed = sent_at_once(cluster, list);
+    CHECK(hashed.iteration_end_s.back() > 16 * ms);
+    cluster.fabric.routing.policy = Routing::Policy::spray;
+    const Timeline sprayed = sent_at_once(cluster, list);
+    CHECK(sprayed.iteration_end_s.back() == Approx(8.4 * ms).epsilon(1e-9));  // and four cables' latency
+    CHECK(upwards(sprayed) == std::vector<std::uint64_t>(8, 8 * MB));
+    // The trace has the same bytes on each link as the count.
+    std::map<std::string, double> recorded;
+    const Trace& trace = sprayed.trace;
+    for (const MessageRecord& message : trace.messages)
+        for (std::size_t i = 0; i < trace.routes.at(message.route).size(); ++i)
+            recorded[trace.links[trace.routes[message.route][i]].name] +=
+                static_cast<double>(message.bytes) * trace.part(message.route, i);
+    CHECK(recorded.size() == sprayed.links.size());
+    for (const LinkUse& link : sprayed.links)
+        CHECK(recorded.at(link.name) == Approx(static_cast<double>(link.bytes)).epsilon(1e-9));
+    // Uplinks of half the rate: 64 MB over 4 GB/s. Messages that share a leaf's uplinks share fairly whatever they
+    // send.
+    cluster.fabric.topology.bandwidth_Bps = {1e9, 0.5e9};
+    CHECK(sent_at_once(cluster, list).iteration_end_s.back() == Approx(16.4 * ms).epsilon(1e-9));
+    // Three messages that two ports receive: 1/2, 1/2 and 1 GB/s need 2 of the 4 GB/s of the uplinks.
+    CHECK(sent_at_once(cluster, {{0, 8, 8 * MB}, {1, 8, 8 * MB}, {2, 9, 8 * MB}}).iteration_end_s.back() ==
+          Approx(16.4 * ms).epsilon(1e-9));
+}
+
+TEST_CASE("routes: detours of a dragonfly avoid a busy cable, and take longer", "[memory]") {
+    // Three groups of one router with two hosts, a cable between each two. Two messages go from group 0 to group 1.
+    // They share one cable minimally, and by valiant both cables of the way by group 2. By ugal the first finds no
+    // load, and the second one message ahead of it on the direct way, and none by group 2: 1·1 > 0·2. A cable has 0.1
+    // ms.
+    Cluster cluster;
+    cluster.nodes = 6;
+    TopologySpec& dragonfly = cluster.fabric.topology;
+    dragonfly.shape = Shape::dragonfly;
+    dragonfly.groups = 3;
+    dragonfly.routers = 1;
+    dragonfly.hosts_per_router = dragonfly.global_links = 2;
+    dragonfly.bandwidth_Bps = {1e9};
+    dragonfly.latency_s = {1e-4};
+    const auto time_s = [&](Routing::Policy policy) {
+        cluster.fabric.routing.policy = policy;
+        const Timeline timeline = sent_at_once(cluster, {{0, 2, MB}, {1, 3, MB}});
+        std::uint64_t between = 0;
+        for (const LinkUse& link : timeline.links)
+            if (link.name.rfind("router-", 0) == 0 && link.name.find("->router-") != std::string::npos)
+                between += link.bytes;
+        CHECK(between == (policy == Routing::Policy::ecmp ? 2 : policy == Routing::Policy::ugal ? 3 : 4) * MB);
+        return timeline.iteration_end_s.back();
+    };
+    CHECK(time_s(Routing::Policy::ecmp) == Approx(2.3 * ms).epsilon(1e-9));
+    CHECK(time_s(Routing::Policy::valiant) == Approx(2.4 * ms).epsilon(1e-9));
+    CHECK(time_s(Routing::Policy::ugal) == Approx(1.4 * ms).epsilon(1e-9));
+    cluster.latency = Latency::blocking;
+    CHECK(time_s(Routing::Policy::ugal) == Approx(1.4 * ms).epsilon(1e-9));
+    TaskGraph graph;
+    graph.add_process({});
+    graph.seal();
+    CHECK_FALSE(choose_fidelity(Fidelity::folded, cluster, graph).folds);
+    cluster.fabric.routing.policy = Routing::Policy::valiant;
+    CHECK(choose_fidelity(Fidelity::folded, cluster, graph).folds);
+}
+
+TEST_CASE("routes: an all-to-all among 72 hosts of a balanced dragonfly is limited by their ports", "[memory]") {
+    // Each host sends 71 MB at 1 GB/s. Of two groups of eight hosts 64 messages pass their cable: 64 ms.
+    Cluster cluster;
+    cluster.nodes = 72;
+    TopologySpec& dragonfly = cluster.fabric.topology;
+    dragonfly.shape = Shape::dragonfly;
+    dragonfly.hosts_per_router = 2;
+    dragonfly.bandwidth_Bps = {1e9};
+    dragonfly.latency_s = {0};
+    std::vector<Sent> all;
+    for (std::uint32_t from = 0; from < 72; ++from)
+        for (std::uint32_t to = 0; to < 72; ++to)
+            if (from != to) all.push_back({from, to, MB});
+    CHECK(sent_at_once(cluster, all).iteration_end_s.back() == Approx(71 * ms).epsilon(1e-9));
+}
+
 TEST_CASE("routes: ecmp gives channels of two hosts different paths, as their links show", "[memory]") {
     // One message on each of 16 channels between the same two hosts of different leaves.
     constexpr std::uint32_t channels = 16;

@@ -55,9 +55,10 @@ TEST_CASE(
     const Cluster cluster = selene(21);
     const std::vector<Place> places = packed(21);
     check_at_once(cluster, places, {{{0, 7, 300 * MB}, 1 * ms}});
-    // The same rail is one switch away, another rail or unit three; a cable has 1 us.
+    // The same rail is one switch away, and so is another, over the node's links (PXN); another unit three. A cable has
+    // 1 us.
     check_at_once(cluster, places, {{{0, 8, 25 * MB}, 2 * us + 1 * ms}});
-    check_at_once(cluster, places, {{{0, 9, 25 * MB}, 4 * us + 1 * ms}});
+    check_at_once(cluster, places, {{{0, 9, 25 * MB}, 2 * us + 1 * ms}});
     check_at_once(cluster, places, {{{0, 160, 25 * MB}, 4 * us + 1 * ms}});
     // Each device has a port of its own, and all eight of a node send to the other unit concurrently.
     std::vector<Expected> messages;

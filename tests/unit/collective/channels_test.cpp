@@ -3,6 +3,7 @@
 #include <random>
 #include <set>
 
+#include "sim/collective/axis_rings.hpp"
 #include "sim/collective/channels.hpp"
 #include "sim/lowering/channel_orders.hpp"
 #include "tests/catch.hpp"
@@ -89,6 +90,65 @@ TEST_CASE("channels: every member holds what the operation promises in every cha
             }
         }
     }
+}
+
+TEST_CASE("channels: rings along the axes of a grid give every member what the operation promises", "[memory]") {
+    for (const std::vector<std::uint32_t>& sizes :
+         {std::vector<std::uint32_t>{}, {2}, {5}, {2, 2}, {4, 4}, {3, 2}, {2, 3, 4}, {3, 3, 3}}) {
+        std::uint32_t ranks = 1;
+        for (const std::uint32_t size : sizes) ranks *= size;
+        const bool both = std::ranges::any_of(sizes, [](std::uint32_t size) { return size > 2; });
+        for (const char* operation : {"allreduce", "reduce-scatter", "allgather"}) {
+            const auto algorithm = axis_rings(operation, {sizes, drawn_orders(1, ranks).front()});
+            REQUIRE(grid_of(*algorithm) != nullptr);
+            CHECK(algorithm->lanes() == std::max<std::size_t>(1, sizes.size() * (both ? 2 : 1)));
+            for (const std::uint64_t bytes : buffer_sizes(ranks)) {
+                CAPTURE(sizes, operation, bytes);
+                CHECK(broken_channels(*algorithm, operation, ranks, bytes) == "");
+            }
+        }
+    }
+    CHECK(grid_of(*make_algorithm({}, 4)) == nullptr);
+}
+
+TEST_CASE("channels: on a torus a ring has one for each axis and direction", "[memory]") {
+    Cluster cluster;
+    cluster.nodes = 4 * 2 * 6;
+    TopologySpec& torus = cluster.fabric.topology;
+    torus.shape = Shape::torus;
+    torus.dimensions = {4, 2, 6};
+    torus.bandwidth_Bps = {1e9};
+    torus.latency_s = {0};
+    const auto number = [&](const std::vector<std::uint32_t>& nodes, std::int64_t requested, const char* name) {
+        std::vector<Place> places;
+        for (const std::uint32_t node : nodes) places.push_back({node, 0});
+        ChannelOrders orders(cluster, places, requested);
+        const AlgorithmSpec spec{.name = name, .overlay = {}};
+        const auto algorithm = orders.make(spec, 8, name);
+        CHECK(algorithm->lanes() == orders.count(spec, 8));
+        const MemberGrid* const grid = grid_of(*algorithm);
+        if (grid == nullptr) return std::vector<std::uint32_t>{algorithm->lanes()};
+        CHECK(grid->channels() == algorithm->lanes());
+        return grid->sizes;
+    };
+    std::vector<std::uint32_t> all(48);
+    std::iota(all.begin(), all.end(), 0u);
+    using Sizes = std::vector<std::uint32_t>;
+    CHECK(number(all, automatic_channels, "ring") == Sizes{4, 2, 6});
+    std::reverse(all.begin(), all.end());
+    CHECK(number(all, automatic_channels, "ring") == Sizes{4, 2, 6});
+    CHECK(number(all, 1, "ring") == Sizes{1});
+    CHECK(number(all, automatic_channels, "double-binary-tree") == Sizes{1});
+    // x and z of a box; x in steps of two; no grid; a single member.
+    CHECK(number({0, 1, 8, 9, 16, 17}, automatic_channels, "ring") == Sizes{2, 3});
+    CHECK(number({0, 2, 4, 6}, automatic_channels, "ring") == Sizes{2, 2});
+    CHECK(number({0, 1, 4}, automatic_channels, "ring") == Sizes{1});
+    CHECK(number({0, 5}, automatic_channels, "ring") == Sizes{1});
+    CHECK(number({7}, automatic_channels, "ring") == Sizes{1});
+    // Nodes of several devices are no points of a grid.
+    cluster.node.devices = 2;
+    cluster.node.link = {1e9, 0};
+    CHECK(number({0, 1}, automatic_channels, "ring") == Sizes{1});
 }
 
 TEST_CASE("channels: the formula names their number, and there is none of an algorithm without a closed form",

@@ -120,9 +120,15 @@ TEST_CASE("routes have a policy", "[memory]") {
         CHECK(of("routing: {policy: ecmp}\n", fabric) == Policy::ecmp);
         CHECK(of("routing: {policy: first}\n", fabric) == Policy::first);
         CHECK(of("routing: {policy: adaptive-at-start}\n", fabric) == Policy::adaptive_at_start);
+        CHECK(of("routing: {policy: spray}\n", fabric) == Policy::spray);
     }
-    for (const char* refused : {"routing: {policy: d-mod-k}\n", "routing: {policy: shortest}\n",
-                                "routing: {policy: adaptive-at-start}\nnetwork: {model: LV08}\n"}) {
+    CHECK(of("routing: {policy: valiant}\n", "dragonfly") == Policy::valiant);
+    CHECK(of("routing: {policy: ugal}\n", "dragonfly") == Policy::ugal);
+    CHECK_THROWS_AS(policy("routing: {policy: ugal}\nnetwork: {model: LV08}\n", "dragonfly"), ConfigError);
+    for (const char* refused :
+         {"routing: {policy: d-mod-k}\n", "routing: {policy: shortest}\n", "routing: {policy: valiant}\n",
+          "routing: {policy: spray}\nnetwork: {model: LV08}\n", "routing: {policy: ugal}\n",
+          "routing: {policy: adaptive-at-start}\nnetwork: {model: LV08}\n"}) {
         CAPTURE(refused);
         CHECK_THROWS_AS(policy(refused), ConfigError);
     }

@@ -26,11 +26,12 @@ struct Job {
 struct World {
     std::vector<double> bandwidths_Bps;
     std::vector<std::vector<std::uint32_t>> routes;  ///< by bundle
+    std::vector<std::vector<double>> parts;          ///< by bundle: of its bytes on each link; empty: all
     std::vector<double> bounds_Bps;
     std::vector<Job> jobs;
 };
 
-World random_world(Chance& chance) {
+World random_world(Chance& chance, bool sprayed = false) {
     World world;
     const std::uint32_t links = 1 + chance.below(8), bundles = 1 + chance.below(10), jobs = 1 + chance.below(40);
     for (std::uint32_t i = 0; i < links; ++i)
@@ -43,6 +44,10 @@ World random_world(Chance& chance) {
         const std::uint32_t least = world.bounds_Bps.back() < unbounded ? 0 : 1;
         const std::uint32_t hops = least + chance.below(std::min(links, 4u));
         world.routes.emplace_back(all.begin(), all.begin() + std::min(hops, links));
+        world.parts.emplace_back();
+        if (sprayed && chance.below(3) > 0)
+            for (std::size_t k = 0; k < world.routes.back().size(); ++k)
+                world.parts.back().push_back(chance.of<double>({1, 0.5, 0.25, 1.0 / 3, 1.0 / 12}));
     }
     // Few different times and sizes, so that several flows start or end at the same instant.
     for (std::uint32_t i = 0; i < jobs; ++i)
@@ -59,8 +64,9 @@ std::vector<double> ends_by_definition(const World& world) {
     std::vector<double> left, ends(world.jobs.size(), -1);
     for (std::uint32_t i = 0; i < world.jobs.size(); ++i) {
         const Job& job = world.jobs[i];
-        flows.push_back({world.routes[job.bundle], job.bytes});
+        flows.push_back({world.routes[job.bundle], job.bytes, world.parts[job.bundle]});
         if (world.bounds_Bps[job.bundle] < unbounded) {  // a link of its own
+            if (!flows.back().parts.empty()) flows.back().parts.push_back(1);
             const auto own = static_cast<std::uint32_t>(world.bandwidths_Bps.size()) + i;
             flows.back().links.push_back(own);
             bandwidth_Bps[own] = world.bounds_Bps[job.bundle];
@@ -93,7 +99,7 @@ std::vector<double> ends(const World& world) {
     Flows flows(world.bandwidths_Bps);
     std::vector<Flows::Bundle> bundles;
     for (std::size_t i = 0; i < world.routes.size(); ++i)
-        bundles.push_back(flows.add_bundle(world.routes[i], world.bounds_Bps[i]));
+        bundles.push_back(flows.add_bundle(world.routes[i], world.bounds_Bps[i], world.parts[i]));
     std::vector<double> result(world.jobs.size(), -1);
     std::vector<bool> begun(world.jobs.size(), false);
     for (double now_s = 0; now_s < unbounded;) {
@@ -126,7 +132,7 @@ TEST_CASE("flows share links as progressive filling says, whenever they start") 
     Chance chance(20);
     for (int round = 0; round < 3000; ++round) {
         CAPTURE(round);
-        const World world = random_world(chance);
+        const World world = random_world(chance, round % 2 == 1);
         const std::vector<double> is = ends(world), should_be = ends_by_definition(world);
         for (std::size_t job = 0; job < is.size(); ++job) {
             CAPTURE(job, world.jobs[job].bundle, world.jobs[job].bytes);

@@ -50,6 +50,47 @@ std::vector<std::int64_t> devices(const Cluster& cluster, const RankPlacement& p
 
 }  // namespace
 
+TEST_CASE("wiring: with PXN a message to another rail goes by the device with the receiver's number", "[memory]") {
+    using Names = std::vector<std::string>;
+    Cluster cluster = cluster_of(2, 2, NodeLinks::crossbar, 2);
+    TopologySpec& fabric = cluster.fabric.topology;
+    fabric.shape = Shape::rails;
+    fabric.rails = 2;
+    const Names relayed{"node-0/device-0->switch", "node-0/switch->device-1", "host-1->leaf-1", "leaf-1->host-3"};
+    const Names crossing{"host-0->leaf-0", "leaf-0->spine-0", "spine-0->leaf-1", "leaf-1->host-3"};
+    CHECK(relays_on_rails(cluster));
+    CHECK(names(cluster, {0, 0}, {1, 1}) == relayed);
+    CHECK(names(cluster, {0, 1}, {1, 1}) == Names{"host-1->leaf-1", "leaf-1->host-3"});
+    CHECK(names(cluster, {0, 0}, {0, 1}) == Names{"node-0/device-0->switch", "node-0/switch->device-1"});
+    // Hosts use the first port, and nobody's.
+    CHECK(names(cluster, {0, 1}, {1, Place::host}) ==
+          Names{"host-1->leaf-1", "leaf-1->spine-0", "spine-0->leaf-0", "leaf-0->host-2"});
+    cluster.transport.pxn = false;
+    CHECK(names(cluster, {0, 0}, {1, 1}) == crossing);
+    cluster.transport.pxn = {};
+    cluster.transport.channels = 1;  // MPI
+    CHECK(names(cluster, {0, 0}, {1, 1}) == crossing);
+    cluster.transport.pxn = true;
+    CHECK(names(cluster, {0, 0}, {1, 1}) == relayed);
+    cluster.transport = {};
+    cluster.node.links = NodeLinks::pcie;
+    CHECK_FALSE(relays_on_rails(cluster));
+    cluster.node.links = NodeLinks::crossbar;
+    // On other fabrics the user must ask for it.
+    fabric.shape = Shape::star;
+    CHECK_FALSE(relays_on_rails(cluster));
+    // Of a mesh only linked devices relay: 0 - 1 - 2 - 3.
+    Cluster chain = cluster_of(2, 4, NodeLinks::mesh, 4);
+    chain.transport.pxn = true;
+    CHECK(names(chain, {0, 0}, {1, 1}).front() == "node-0/device-0->device-1");
+    CHECK(names(chain, {0, 0}, {1, 2}).front() == "host-0->switch-0");
+    // Two devices on a port: device 0 sends to device 1 of another node itself.
+    Cluster shared = cluster_of(2, 4, NodeLinks::crossbar, 2);
+    shared.transport.pxn = true;
+    CHECK(names(shared, {0, 0}, {1, 1}) == Names{"host-0->switch-0", "switch-0->host-2"});
+    CHECK(names(shared, {0, 0}, {1, 3}).front() == "node-0/device-0->switch");
+}
+
 TEST_CASE("wiring: a route's links have names", "[memory]") {
     using Names = std::vector<std::string>;
     const Cluster plain = cluster_of(3, 1, NodeLinks::crossbar, 1);

@@ -240,6 +240,8 @@ TEST_CASE("routing: one search serves all hosts of a torus, and gives the routes
     for (TopologySpec& spec : shapes)
         for (const auto shortest : {Routing::Shortest::latency, Routing::Shortest::hops})
             for (const auto policy : {first_way, by_hash}) {
+                // In rings and tori ecmp asks for the distance along each dimension, whatever the search.
+                if (policy == by_hash && (spec.shape == Shape::ring || spec.shape == Shape::torus)) continue;
                 spec.latency_s.assign(1, 1e-6);
                 // Dimensions may differ.
                 if (!spec.dimensions.empty()) spec.latency_s = {1e-6, 3e-6};
@@ -466,6 +468,99 @@ TEST_CASE("routing: both directions round each dimension of a torus carry the sa
     CHECK(hops_with.begin()->second == 2 * static_cast<int>(topology.hosts));
 }
 
+TEST_CASE("routing: an all-to-all loads all cables of an even torus alike", "[memory]") {
+    // In a dimension of k hosts the mean distance is k/4, so of n - 1 flows from each of n hosts each of its 2n
+    // directed cables carries n·k/4 / 2 = n·k/8: 8 in a torus of 4 x 4, 16·4·6/8... per dimension below. With k = 6
+    // half way round is an odd number of hops, and the flows to other distances along the other dimension make up for
+    // it.
+    for (const std::vector<std::int64_t>& dimensions :
+         {std::vector<std::int64_t>{4, 4}, {8, 4}, {4, 4, 4}, {6, 4}, {2, 4}}) {
+        CAPTURE(dimensions);
+        TopologySpec spec = spec_of(Shape::torus);
+        spec.dimensions = dimensions;
+        const Topology topology = make_topology(spec, fabric);
+        Router router(topology, {});
+        std::vector<int> loads(router.hops().size(), 0);
+        for (std::uint32_t from = 0; from < topology.hosts; ++from)
+            for (std::uint32_t to = 0; to < topology.hosts; ++to)
+                for (const std::uint32_t hop : route(router, from, to)) ++loads[hop];
+        for (std::uint32_t hop = 0; hop < loads.size(); ++hop) {
+            std::uint32_t apart = std::max(router.hops()[hop].from, router.hops()[hop].to) -
+                                  std::min(router.hops()[hop].from, router.hops()[hop].to);
+            std::size_t axis = 0;
+            for (; apart >= dimensions[axis]; ++axis) apart /= static_cast<std::uint32_t>(dimensions[axis]);
+            const auto k = static_cast<int>(dimensions[axis]), n = static_cast<int>(topology.hosts);
+            // One cable joins the two hosts of a dimension of 2: each sends half of its flows over it.
+            CHECK(loads[hop] == (k == 2 ? n / 2 : n * k / 8));
+        }
+    }
+}
+
+TEST_CASE("routing: minimal routes of a dragonfly cross one cable between groups at most", "[memory]") {
+    TopologySpec spec = spec_of(Shape::dragonfly);
+    spec.hosts_per_router = 2;  // a = 4, h = 2, g = 9: 72 hosts
+    spec.latency_s = {1e-6, 3e-6, 2e-6};
+    const Topology topology = make_topology(spec, fabric);
+    const auto crossed = [&](const Router& router, const Path& path) {
+        return std::ranges::count_if(path, [&](std::uint32_t hop) {
+            return topology.groups[router.hops()[hop].from] != topology.groups[router.hops()[hop].to];
+        });
+    };
+    for (const auto shortest : {Routing::Shortest::latency, Routing::Shortest::hops})
+        for (const auto policy : {by_hash, first_way, Routing::Policy::adaptive_at_start, Routing::Policy::ugal}) {
+            Router router(topology, {shortest, policy});
+            for (std::uint32_t from = 0; from < topology.hosts; ++from)
+                for (std::uint32_t to = 0; to < topology.hosts; ++to) {
+                    const Path path = route(router, from, to);
+                    check_leads(router, from, to, path);
+                    CHECK(crossed(router, path) == (from / 8 == to / 8 ? 0 : 1));
+                    CHECK(path.size() <= 5);
+                }
+        }
+    // By Valiant's, every message to another group crosses two.
+    Router valiant(topology, {Routing::Shortest::latency, Routing::Policy::valiant});
+    for (std::uint32_t from = 0; from < topology.hosts; ++from)
+        for (std::uint32_t to = 0; to < topology.hosts; ++to) {
+            const Path path = route(valiant, from, to);
+            check_leads(valiant, from, to, path);
+            CHECK(crossed(valiant, path) == (from / 8 == to / 8 ? 0 : 2));
+            CHECK(std::set<std::uint32_t>(path.begin(), path.end()).size() == path.size());
+        }
+    const Topology torus = make_topology(spec_of(Shape::torus), fabric);
+    CHECK_THROWS_AS(Router(torus, {Routing::Shortest::latency, Routing::Policy::valiant}), std::logic_error);
+}
+
+TEST_CASE("routing: with all traffic to the next group, minimal throughput is 1/(a h), Valiant's 7/16", "[memory]") {
+    // Each of 72 hosts sends 256 flows to the same place of the next group. Minimally the 8 hosts of a group share one
+    // cable: 1/8 = 1/(a·h) of their rate. By another of 7 groups each flow crosses two cables, and all cables but those
+    // to next groups carry the same: 2 · 8 · 256 / 7 = 585 in the mean for 256 on a host's cable, 7/16; 1/2 for many
+    // groups. The maximum of 63 binomial numbers of deviation √585 = 24 is about 2.5 deviations more.
+    TopologySpec spec = spec_of(Shape::dragonfly);
+    spec.hosts_per_router = 2;
+    const Topology topology = make_topology(spec, fabric);
+    const auto busiest = [&](Routing::Policy policy, bool loaded) {
+        Router router(topology, {Routing::Shortest::latency, policy});
+        std::vector<std::uint32_t> loads(router.hops().size(), 0);
+        for (std::uint32_t channel = 0; channel < 256; ++channel)
+            for (std::uint32_t from = 0; from < topology.hosts; ++from) {
+                Path path;
+                router.route(from, (from + 8) % topology.hosts, path, channel,
+                             loaded ? std::span<const std::uint32_t>(loads) : std::span<const std::uint32_t>());
+                for (const std::uint32_t hop : path) ++loads[hop];
+            }
+        return *std::max_element(loads.begin(), loads.end());
+    };
+    CHECK(busiest(by_hash, false) == 8 * 256);
+    CHECK(busiest(Routing::Policy::valiant, false) >= 585);
+    CHECK(busiest(Routing::Policy::valiant, false) <= 670);
+    // UGAL sends m of a group's 2048 flows minimally, alone on the cable to the next group, and d by 7 others: 2d/7
+    // flows on each of the other cables. It compares 3 m with about 5 · 2d/7, so m = 2048 · 10/31 = 661; with as many
+    // flows on each cable m would be 455. The busiest of several hops is above the mean, which moves m up; it stays
+    // below half of the minimal 2048.
+    CHECK(busiest(Routing::Policy::ugal, true) <= 1024);
+    CHECK(busiest(Routing::Policy::ugal, true) >= 455);
+}
+
 TEST_CASE("routing: on a hypercube and on multi-homed hosts ecmp spreads by the hash of the flow", "[memory]") {
     // All pairs of a hypercube of 16: eight flows per link are the mean. Independent choices among equal paths exceed
     // it by half at most here; a choice that depends on the distance alone would put all flows of a distance on one
@@ -524,6 +619,44 @@ TEST_CASE("routing: adaptive routing avoids traffic in flight on the whole path 
     CHECK(spine(loads) == "spine-0");
     load("leaf-0", "spine-0", 3);
     CHECK(spine(loads) == "spine-1");
+}
+
+TEST_CASE("routing: sprayed packets take all shortest paths, equally often at every branch", "[memory]") {
+    // A leaf has two spines with two cables each; a spine has two cables down to each leaf: a quarter on each cable.
+    const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
+    Router router(topology, {Routing::Shortest::latency, Routing::Policy::spray});
+    std::vector<Router::Share> shares;
+    router.spread(0, 4, shares);
+    REQUIRE(shares.size() == 1 + 4 + 4 + 1);
+    for (std::size_t i = 0; i < shares.size(); ++i) CHECK(shares[i].part == (i == 0 || i == 9 ? 1 : 0.25));
+    shares.clear();
+    router.spread(0, 1, shares);
+    CHECK(shares.size() == 2);
+    router.spread(3, 3, shares);
+    CHECK(shares.size() == 2);
+    // What enters a vertex leaves it, on any graph; one path has parts of 1.
+    std::mt19937_64 random(46);
+    for (int i = 0; i < 200; ++i) {
+        const Topology graph = random_graph(random);
+        Router any(graph, {Routing::Shortest::latency, Routing::Policy::spray});
+        for (std::uint32_t from = 0; from < graph.hosts; ++from)
+            for (std::uint32_t to = 0; to < graph.hosts; ++to) {
+                shares.clear();
+                any.spread(from, to, shares);
+                std::vector<double> surplus(graph.vertices(), 0);
+                std::set<std::uint32_t> hops;
+                for (const auto& [hop, part] : shares) {
+                    CHECK(hops.insert(hop).second);
+                    surplus[any.hops()[hop].from] -= part;
+                    surplus[any.hops()[hop].to] += part;
+                }
+                if (from != to) {
+                    surplus[from] += 1;
+                    surplus[to] -= 1;
+                }
+                for (const double left : surplus) CHECK(left == Approx(0).margin(1e-12));
+            }
+    }
 }
 
 TEST_CASE("routing: unused paths around a link are counted", "[memory]") {
