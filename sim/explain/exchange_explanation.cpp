@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 #include <stdexcept>
 
@@ -37,13 +38,19 @@ constexpr std::array all_parts{
 
 constexpr double nudge = 1.125;  // by which a resource is better for its part of the time
 
-void change_protocol(CollectivePlan& plan, double factor) {
-    if (!plan.selection) throw std::invalid_argument("no selection chooses a protocol");
-    for (SelectionRow& row : plan.selection->rows)
+/// Changes the protocols of the selection that applies: the plan's, or the transport's.
+void change_protocol(Cluster& cluster, CollectivePlan& plan, double factor) {
+    if (!plan.selection && !cluster.transport.selection) throw std::invalid_argument("no selection chooses a protocol");
+    Selection selection = plan.selection ? *plan.selection : *cluster.transport.selection;
+    for (SelectionRow& row : selection.rows)
         for (Candidate& candidate : row.candidates)
             for (double* seconds : {&candidate.protocol.launch_s, &candidate.protocol.inside_latency_s,
                                     &candidate.protocol.between_latency_s})
                 *seconds *= factor;
+    if (plan.selection)
+        plan.selection = std::move(selection);
+    else
+        cluster.transport.selection = std::make_shared<const Selection>(std::move(selection));
 }
 
 void change_copies(Cluster& cluster, double factor) {
@@ -97,6 +104,7 @@ double port_Bps(const Cluster& cluster) {
 CollectivePlan with_algorithm(CollectivePlan plan, const std::string& name) {
     plan.selection.reset();
     plan.algorithm.name = name;
+    plan.algorithm.named = true;
     plan.algorithm.overlay.reset();
     plan.algorithm.segment_bytes = 0;
     plan.channels.reset();
@@ -223,7 +231,7 @@ ExchangeExplanation explain_exchange(const Cluster& cluster, const CollectivePla
             Cluster other = cluster;
             CollectivePlan again = plan;
             if (change.resource == "protocol")
-                change_protocol(again, change.factor);
+                change_protocol(other, again, change.factor);
             else if (change.resource == "copies")
                 change_copies(other, change.factor);
             else if (change.resource == "reduction")
@@ -252,11 +260,13 @@ ExchangeExplanation explain_exchange(const Cluster& cluster, const CollectivePla
     if (others && changes.empty() && !plan.served()) {
         std::vector<WhatIf> algorithms;
         for (const std::string& name : algorithm_names(plan.algorithm.operation)) {
-            if (!plan.selection && name == plan.algorithm.name) continue;
+            const bool free = plan.selection || (cluster.transport.selection && !plan.algorithm.named);
+            if (!free && name == plan.algorithm.name) continue;
             WhatIf answer = simulations.run(
                 "algorithm " + name, fmt::format("`algorithm: {}`", name),
                 [&](const Watch& seen) { return simulate_collective(cluster, with_algorithm(plan, name), seen); });
-            if (answer.problem.empty()) algorithms.push_back(std::move(answer));
+            // A library that chose this algorithm itself gains nothing.
+            if (answer.problem.empty() && *answer.iteration_time_s != took_s) algorithms.push_back(std::move(answer));
         }
         by_gain(algorithms);
         constexpr std::size_t most = 3;

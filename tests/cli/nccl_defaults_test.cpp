@@ -34,13 +34,13 @@ TEST_CASE("nccl defaults: a small all-reduce takes launches and latencies, once"
     // LL's ring on eight H100: 5.1 us and 14 steps of 0.8 us.
     const json eight = point({"--platform", "dgx-h100", "--ranks", "8", "--bytes", "8 B"});
     CHECK(eight.at("completion_time_s").get<double>() == Approx(16.3e-6).epsilon(0.001));
-    CHECK(eight.at("algorithm") == "ring/LL");
+    CHECK(eight.at("algorithm") == "nccl-h100: ring/LL");
     // LL's tree on eight nodes of eight: 6.8 us, 2·7 hops of 0.6 us in nodes, 2·3 of 5 us between them, and two or
     // four cables of 1 us for each of these.
     const json many = point({"--platform", "dgx-h100", "--ranks", "64", "--bytes", "8 B"});
     CHECK(many.at("completion_time_s").get<double>() > 57e-6);
     CHECK(many.at("completion_time_s").get<double>() < 69.3e-6);
-    CHECK(many.at("algorithm") == "nccl-tree/LL");
+    CHECK(many.at("algorithm") == "nccl-h100: nccl-tree/LL");
 }
 
 TEST_CASE("nccl defaults: NVLS has the measured bus bandwidths of 4 to 8 H100, and of 8 B200") {
@@ -56,8 +56,8 @@ TEST_CASE("nccl defaults: NVLS has the measured bus bandwidths of 4 to 8 H100, a
 
 TEST_CASE("nccl defaults: rings are bound by packets on NVLink and by the ports between nodes") {
     const std::vector<std::string> ring{"--algorithm", "ring"};
-    // 365 to 370 GB/s in a node; 369 on two nodes and 366 on four (NVIDIA/nccl-tests, issues 309 and 319).
-    CHECK(bus_GBps("dgx-h100", 8, "8 GiB", ring) == Approx(367.5).epsilon(0.01));
+    // 361 to 370 GB/s in a node with large buffers (#1047, #1455; stas00/ml-engineering); 369 on two nodes and 366 on four (NVIDIA/nccl-tests, issues 309 and 319).
+    CHECK(bus_GBps("dgx-h100", 8, "8 GiB", ring) == Approx(365).epsilon(0.03));
     CHECK(bus_GBps("dgx-h100", 16, "8 GiB", ring) == Approx(369).epsilon(0.01));
     CHECK(bus_GBps("dgx-h100", 32, "8 GiB", ring) == Approx(366).epsilon(0.01));
     // On two nodes NVLSTree goes beyond the ports: 470 GB/s there.
@@ -87,7 +87,7 @@ TEST_CASE("nccl defaults: sharded weights, their gradients and tensor parallelis
     CHECK(label.find("allgather: nccl-h100: ring/") != std::string::npos);
     // The same without a transport is faster.
     const Outcome wires = run_program({.arguments = {"run", folder / "sharded.yaml", "--format", "json", "--set",
-                                                     "platform.transport={name: wires}"}});
+                                                     "platform.transport=~"}});
     REQUIRE(wires.status == 0);
     CHECK(json::parse(wires.out).at("results").at(0).at("iteration_time_s").get<double>() <
           result.at("iteration_time_s").get<double>());

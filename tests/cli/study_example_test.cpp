@@ -42,17 +42,15 @@ TEST_CASE("the study in the studies' README can be interrupted, resumed, ranked 
              "topology = 'star' and algorithm = 'ring' and abs(completion_time_s / closed_form_s - 1) < 1e-5"});
     CHECK(std::count(count.out.begin(), count.out.end(), '\n') == 1 + 20);
 
-    // All points are done already. A wider link is never slower, so the best of each column has the widest.
+    // All points are done already. A wider link is never slower, so the best has the widest.
     const Outcome best = run({"explore", study, "--out", "out", "--objective", "completion_time_s", "--constraint",
                               "ranks = 32", "--top", "5", "--format", "json"});
     CAPTURE(best.err);
     REQUIRE(best.status == 0);
     const json ranked = json::parse(best.out).at("ranked");
     REQUIRE(ranked.size() == 5);
-    for (const json& plan : ranked) {
-        CHECK(plan.at("bandwidth") == "100 Gbps");
-        CHECK(plan.at("ranks") == "32");
-    }
+    CHECK(ranked.front().at("bandwidth") == "100 Gbps");
+    for (const json& plan : ranked) CHECK(plan.at("ranks") == "32");
     CHECK(value(directory / "out", "SELECT count(*) FROM attempts") == "500");
 
     const Outcome drawn =
