@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/collective/factories.hpp"
+#include "sim/collective/nvls.hpp"
 #include "sim/collective/segments.hpp"
 
 namespace syncline {
@@ -93,18 +94,12 @@ Program InNetwork::lane_program(std::uint32_t lane, std::uint32_t member, std::u
 
 Program InNetwork::inside(std::uint32_t member, std::uint64_t bytes) const {
     const std::uint32_t ranks = tree_.ranks(), here = tree_.node_ranks();
-    const std::uint64_t part = (bytes + here - 1) / here;
-    Program program{{tree_.node_adds ? bytes + part : 2 * (bytes - bytes / here), here - 1}, {}};
+    Program program{{tree_.node_adds ? nvls_load(bytes, here) : 2 * (bytes - bytes / here), here - 1}, {}};
     program.channel = here;
     if (member < ranks || member >= 2 * ranks) return program;
-    const std::vector<std::uint32_t>& peers = tree_.nodes[node_of_[member - ranks]];
-    const std::uint32_t own = number_[member - ranks];
-    Step step;
-    for (std::uint32_t distance = 1; distance < here; ++distance) {
-        step.sends.push_back({rank_below(peers[(own + distance) % here]), distance - 1});
-        step.receives.push_back({rank_below(peers[(own + here - distance) % here]), distance - 1});
-    }
-    program.steps.push_back(std::move(step));
+    std::vector<std::uint32_t> peers;
+    for (const std::uint32_t rank : tree_.nodes[node_of_[member - ranks]]) peers.push_back(rank_below(rank));
+    program.steps.push_back(with_all_others(peers, number_[member - ranks]));
     return program;
 }
 

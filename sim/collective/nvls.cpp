@@ -1,6 +1,8 @@
 #include "sim/collective/nvls.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "sim/collective/factories.hpp"
 
@@ -20,15 +22,11 @@ public:
     std::uint32_t slices() const override { return tree_ ? tree_->slices() : 1; }
 
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
-        Program program{{load(bytes), heads_ > 1 ? heads_ - 1 : 1}, {}};
+        Program program{{nvls_load(bytes, heads_), heads_ > 1 ? heads_ - 1 : 1}, {}};
         if (ranks == 1 || heads_ == 1) return program;
-        Step step;
-        const std::uint32_t first = rank / heads_ * heads_, own = rank % heads_;
-        for (std::uint32_t distance = 1; distance < heads_; ++distance) {
-            step.sends.push_back({first + (own + distance) % heads_, distance - 1});
-            step.receives.push_back({first + (own + heads_ - distance) % heads_, distance - 1});
-        }
-        program.steps.push_back(std::move(step));
+        std::vector<std::uint32_t> here(heads_);
+        std::iota(here.begin(), here.end(), rank / heads_ * heads_);
+        program.steps.push_back(with_all_others(here, rank % heads_));
         return program;
     }
 
@@ -51,18 +49,12 @@ public:
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         if (ranks == 1) return 0;
         if (tree_) return std::nullopt;
-        return message.alpha_s + static_cast<double>(load(bytes)) * message.beta_s_per_B;
+        return message.alpha_s + static_cast<double>(nvls_load(bytes, heads_)) * message.beta_s_per_B;
     }
 
     std::string formula(bool) const override { return tree_ ? "" : "α + S(1 + 1/N)β"; }
 
 private:
-    /// Returns the bytes of a link in each direction: the whole buffer and one part.
-    std::uint64_t load(std::uint64_t bytes) const {
-        const std::uint32_t parts = std::min(heads_, most_heads);
-        return bytes + (bytes + parts - 1) / parts;
-    }
-
     const std::uint32_t heads_, nodes_;
     std::shared_ptr<const CollectiveAlgorithm> tree_;  ///< among the nodes; null: one node
 };
@@ -73,8 +65,19 @@ std::shared_ptr<const CollectiveAlgorithm> nvls(const std::vector<std::uint32_t>
     return std::make_shared<Nvls>(node_ranks.front(), static_cast<std::uint32_t>(node_ranks.size()));
 }
 
-double nvls_load(double bytes, std::uint32_t ranks) {
-    return bytes * (1 + 1.0 / std::min(ranks, most_heads));
+std::uint64_t nvls_load(std::uint64_t bytes, std::uint32_t ranks) {
+    const std::uint32_t parts = std::min(ranks, most_heads);
+    return bytes + (bytes + parts - 1) / parts;
+}
+
+Step with_all_others(const std::vector<std::uint32_t>& peers, std::uint32_t own) {
+    Step step;
+    const auto all = static_cast<std::uint32_t>(peers.size());
+    for (std::uint32_t distance = 1; distance < all; ++distance) {
+        step.sends.push_back({peers[(own + distance) % all], distance - 1});
+        step.receives.push_back({peers[(own + all - distance) % all], distance - 1});
+    }
+    return step;
 }
 
 double nvls_chunk_bytes(std::uint64_t bytes, std::uint32_t heads, std::uint32_t channels) {

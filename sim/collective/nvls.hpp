@@ -31,7 +31,10 @@ namespace syncline {
 std::shared_ptr<const CollectiveAlgorithm> nvls(const std::vector<std::uint32_t>& node_ranks);
 
 /// Returns the bytes of a rank's link in each direction, for a buffer of `bytes` among `ranks` of a node.
-double nvls_load(double bytes, std::uint32_t ranks);
+std::uint64_t nvls_load(std::uint64_t bytes, std::uint32_t ranks);
+
+/// Returns a step with a block to and from each of the other `peers` of number `own`, as many blocks as others.
+Step with_all_others(const std::vector<std::uint32_t>& peers, std::uint32_t own);
 
 /// Returns NCCL's size of a chunk for a buffer among `heads` ranks of a node: 128 KiB; 64, 32 or 16 KiB for buffers of
 /// fewer than 64, 8 or 2 rounds of such chunks. Source: src/enqueue.cc, calcCollChunking.

@@ -48,7 +48,7 @@ Protocol ProtocolTerms::of(const std::string& operation, const std::string& algo
         !std::isinf(terrain.inside_Bps) && bytes > 0) {
         const auto size = static_cast<double>(bytes);
         const double rounds = size / (channels * static_cast<double>(heads) * nvls_chunk_bytes(bytes, heads, channels));
-        const double data_s = nvls_load(size, heads) / terrain.inside_Bps;
+        const double data_s = static_cast<double>(nvls_load(bytes, heads)) / terrain.inside_Bps;
         protocol.inside_factor = data_s / (data_s / protocol.inside_factor + rounds * chunk_latency_s);
     }
     return protocol;
@@ -79,7 +79,8 @@ double predicted_time_s(const std::string& operation, const std::string& algorit
     if (operation == "allreduce" && algorithm == in_network_allreduce) {
         const double heads = terrain.ranks / terrain.nodes, times = nodes == 2 ? 1 : 2;
         const double inside_s = heads > 1 ? protocol.inside_latency_s : 0;
-        const double data_s = heads > 1 ? nvls_load(size, terrain.ranks / terrain.nodes) / inside_Bps : 0;
+        const double data_s =
+            heads > 1 ? static_cast<double>(nvls_load(bytes, terrain.ranks / terrain.nodes)) / inside_Bps : 0;
         if (nodes == 1) return protocol.launch_s + inside_s + data_s;
         return protocol.launch_s + inside_s + 2 * levels * protocol.between_latency_s +
                std::max(data_s, times * size / between_Bps);

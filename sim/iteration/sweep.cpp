@@ -65,8 +65,9 @@ std::vector<std::uint64_t> sizes_of(const CollectivePlan& plan) {
 std::vector<Chosen> choose_exchanges(const Cluster& cluster, const CollectivePlan& plan) {
     std::vector<Chosen> all;
     if (plan.served()) return all;
-    Chooser chooser(cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)),
-                    plan.algorithm, plan.selection, plan.channels);
+    const std::vector<Place> places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+    Terrains terrains(cluster, first_free_node(places));
+    Chooser chooser(cluster, places, plan.algorithm, plan.selection, plan.channels, terrains);
     for (const std::uint64_t bytes : sizes_of(plan)) {
         all.push_back(chooser.choose(bytes));
         if (plan.round == CollectivePlan::all_rounds) continue;

@@ -18,8 +18,16 @@ constexpr auto no_row = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
+Terrains::Terrains(const Cluster& cluster, std::uint32_t nodes) : cluster_(cluster), nodes_(nodes) {}
+Terrains::~Terrains() = default;
+
 Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
                    const std::optional<std::int64_t>& channels) {
+    return Terrains(cluster, first_free_node(places)).of(places, channels);
+}
+
+Terrain Terrains::of(const std::vector<Place>& places, const std::optional<std::int64_t>& channels) {
+    const Cluster& cluster = cluster_;
     Terrain terrain;
     terrain.ranks = static_cast<std::uint32_t>(places.size());
     std::set<std::uint32_t> nodes;
@@ -27,7 +35,8 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
     terrain.nodes = static_cast<std::uint32_t>(nodes.size());
     if (cluster.native || places.size() < 2) return terrain;
     const Transport& transport = cluster.transport;
-    Wiring wiring(cluster, first_free_node(places));
+    if (!wiring_) wiring_ = std::make_unique<Wiring>(cluster, nodes_);
+    Wiring& wiring = *wiring_;
     std::vector<Wiring::Link> links;
     const auto narrow = [&](const Place& from, const Place& to) {
         double& least_Bps = from.node == to.node ? terrain.inside_Bps : terrain.between_Bps;
@@ -71,7 +80,8 @@ std::shared_ptr<const Selection> selection_of(const Cluster& cluster, const Algo
 }  // namespace
 
 Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, AlgorithmSpec named,
-                 const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels)
+                 const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels,
+                 Terrains& terrains)
     : named_(std::move(named)), orders_(cluster, places, requested_channels(cluster, channels)) {
     if (selection && selection->covers(named_.operation)) {
         selection_ = std::make_shared<const Selection>(*selection);
@@ -80,7 +90,7 @@ Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, Algor
         limited_ = named_.named;
     }
     terrain_.ranks = static_cast<std::uint32_t>(places.size());
-    if (selection_) terrain_ = terrain_of(cluster, places, channels);
+    if (selection_) terrain_ = terrains.of(places, channels);
     if (named_.operation != "allreduce" || places.size() == 1) return;
     if (named_.name == in_network_allreduce || selection_)
         in_network_ = in_network(cluster, places, named_.segment_bytes, named_.name != in_network_allreduce);

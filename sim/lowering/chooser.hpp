@@ -16,6 +16,8 @@
 /// selection, or by the transport's, which is limited to the algorithm that the plan names, or else the named one.
 namespace syncline {
 
+class Wiring;
+
 struct Chosen {
     AlgorithmSpec spec;
     Protocol protocol;
@@ -29,11 +31,25 @@ struct Chosen {
 Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
                    const std::optional<std::int64_t>& channels = {});
 
+/// Terrains of groups on one cluster, which outlives it. Its wiring is made once, for the first group of several ranks.
+class Terrains {
+public:
+    /// Groups are on the first `nodes` nodes.
+    Terrains(const Cluster& cluster, std::uint32_t nodes);
+    ~Terrains();
+    Terrain of(const std::vector<Place>& places, const std::optional<std::int64_t>& channels);
+
+private:
+    const Cluster& cluster_;
+    const std::uint32_t nodes_;
+    std::unique_ptr<Wiring> wiring_;
+};
+
 class Chooser {
 public:
     /// `selection`: the plan's, for the operation of `named` if it has rows for that.
     Chooser(const Cluster& cluster, const std::vector<Place>& places, AlgorithmSpec named,
-            const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels);
+            const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels, Terrains& terrains);
 
     Chosen choose(std::uint64_t bytes);
 

@@ -108,8 +108,8 @@ std::vector<Place> first_group(const Lowered& training, std::uint32_t stage, con
 /// Adds to each bucket the exchange that is chosen for `bytes_of(bucket)` in the groups of `grouping_of(bucket)`.
 /// `finish` is called with it and the bucket.
 template <class GroupingOf, class BytesOf, class Finish>
-void add_exchanges(Lowered& training, const AlgorithmSpec& named, const std::optional<Selection>& selection,
-                   GroupingOf grouping_of, BytesOf bytes_of, Finish finish) {
+void add_exchanges(Lowered& training, Terrains& terrains, const AlgorithmSpec& named,
+                   const std::optional<Selection>& selection, GroupingOf grouping_of, BytesOf bytes_of, Finish finish) {
     std::map<std::pair<std::uint32_t, Grouping>, Chooser> choosers;
     training.reductions.resize(training.buckets.size());
     for (std::size_t b = 0; b < training.buckets.size(); ++b) {
@@ -119,7 +119,7 @@ void add_exchanges(Lowered& training, const AlgorithmSpec& named, const std::opt
         if (found == choosers.end())
             found = choosers
                         .try_emplace(among, training.cluster, first_group(training, bucket.stage, among.second), named,
-                                     selection, training.plan.channels)
+                                     selection, training.plan.channels, terrains)
                         .first;
         const std::uint64_t bytes = bytes_of(bucket);
         finish(training.reductions[b].emplace_back(BucketExchange{found->second.choose(bytes), among.second, bytes}),
@@ -128,7 +128,7 @@ void add_exchanges(Lowered& training, const AlgorithmSpec& named, const std::opt
 }
 
 /// Chooses the exchanges of gradients.
-void choose_reductions(Lowered& training) {
+void choose_reductions(Lowered& training, Terrains& terrains) {
     const Plan& plan = training.plan;
     if (training.served()) return;
     const auto bytes = [](const Bucket& bucket) { return bucket.bytes; };
@@ -136,7 +136,7 @@ void choose_reductions(Lowered& training) {
     if (plan.parallelism.sharding == Sharding::none) {
         const auto selection = plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt;
         const auto add = [&](auto bytes_of, auto finish) {
-            add_exchanges(training, plan.algorithm, selection, replicas, bytes_of, finish);
+            add_exchanges(training, terrains, plan.algorithm, selection, replicas, bytes_of, finish);
         };
         add(bytes, [](BucketExchange&, const Bucket&) {});
         if (plan.compression.kind == Compression::Kind::powersgd)
@@ -147,23 +147,25 @@ void choose_reductions(Lowered& training) {
     const auto shards = [](const Bucket& bucket) { return bucket.shards; };
     AlgorithmSpec scattering = plan.parallelism.gradient_scattering();
     scattering.named = scattering.name != algorithm_names(scattering.operation).front();
-    add_exchanges(training, scattering, plan.selection, shards, bytes, [&](BucketExchange& exchange, const Bucket&) {
-        if (exchange.chosen.selection.empty())
-            exchange.chosen.why =
-                fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", scattering.name);
-    });
+    add_exchanges(
+        training, terrains, scattering, plan.selection, shards, bytes, [&](BucketExchange& exchange, const Bucket&) {
+            if (exchange.chosen.selection.empty())
+                exchange.chosen.why =
+                    fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", scattering.name);
+        });
     if (std::ranges::all_of(training.buckets, [](const Bucket& one) { return one.shards.size == one.replicas.size; }))
         return;
     const auto copies = [](const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); };
     add_exchanges(
-        training, plan.algorithm, plan.selection, copies, [](const Bucket& bucket) { return bucket.shard_bytes(); },
+        training, terrains, plan.algorithm, plan.selection, copies,
+        [](const Bucket& bucket) { return bucket.shard_bytes(); },
         [](BucketExchange& exchange, const Bucket&) { exchange.apart = true; });
 }
 
 /// Makes the other collectives: of activations, and of weights.
 class OtherCollectives {
 public:
-    explicit OtherCollectives(Lowered& training) : training_(training) {}
+    OtherCollectives(Lowered& training, Terrains& terrains) : training_(training), terrains_(terrains) {}
 
     void make() {
         const Parallelism& parallelism = training_.plan.parallelism;
@@ -215,13 +217,14 @@ private:
             spec.named = spec.name != algorithm_names(spec.operation).front();
             found = choosers_
                         .try_emplace(key, training_.cluster, first_group(training_, stage, grouping), spec,
-                                     training_.plan.selection, training_.plan.channels)
+                                     training_.plan.selection, training_.plan.channels, terrains_)
                         .first;
         }
         return found->second.choose(bytes);
     }
 
     Lowered& training_;
+    Terrains& terrains_;
     std::map<std::tuple<std::uint32_t, Grouping, std::string>, Chooser> choosers_;
 };
 
@@ -261,8 +264,9 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     check_expert_nodes(training.arrangement, training.places);
     training.input_copy_s = input_copy_seconds(training);
     training.buckets = plan_buckets(training);
-    choose_reductions(training);
-    OtherCollectives(training).make();
+    Terrains terrains(training.cluster, first_free_node(training.places));
+    choose_reductions(training, terrains);
+    OtherCollectives(training, terrains).make();
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage)
         training.steps.push_back(step_time(training, stage));
     training.averaged = averaged_iterations(training);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 
@@ -28,12 +27,14 @@ bool switch_of_node_adds(const Cluster& cluster) {
     return cluster.node.links == NodeLinks::crossbar && cluster.node.devices > 1 && cluster.node.switch_reduces;
 }
 
-/// Returns the number of ranks on each node.
-std::vector<std::uint32_t> node_ranks(const std::vector<Place>& places) {
-    std::map<std::uint32_t, std::uint32_t> counts;
-    for (const Place& place : places) ++counts[place.node];
-    std::vector<std::uint32_t> all;
-    for (const auto& [node, count] : counts) all.push_back(count);
+/// Returns the ranks of each node if all have as many, two or more; otherwise nothing.
+std::vector<std::vector<std::uint32_t>> ranks_by_node(const std::vector<Place>& places) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> on_node;
+    for (std::uint32_t rank = 0; rank < places.size(); ++rank) on_node[places[rank].node].push_back(rank);
+    std::vector<std::vector<std::uint32_t>> all;
+    for (auto& [node, ranks] : on_node) all.push_back(std::move(ranks));
+    const std::size_t each = all.front().size();
+    if (each == 1 || std::ranges::any_of(all, [&](const auto& ranks) { return ranks.size() != each; })) return {};
     return all;
 }
 
@@ -96,9 +97,7 @@ std::optional<ReductionObstacle> reduction_obstacle(const Cluster& cluster, cons
     if (in_one_node(places) && switch_of_node_adds(cluster)) return {};
     if (!cluster.fabric.reduces) {
         if (switch_of_node_adds(cluster)) {
-            const std::vector<std::uint32_t> counts = node_ranks(places);
-            if (counts.front() > 1 && std::ranges::all_of(counts, [&](auto one) { return one == counts.front(); }))
-                return {};
+            if (!ranks_by_node(places).empty()) return {};
             return {{"the switches inside nodes need as many ranks, two or more, on every node",
                      "choose another number of ranks or algorithm"}};
         }
@@ -117,14 +116,13 @@ std::shared_ptr<const CollectiveAlgorithm> in_network(const Cluster& cluster, co
     if (reduction_obstacle(cluster, places)) return nullptr;
     const bool fabric = cluster.fabric.reduces && !in_one_node(places);
     if (fabric && !by_ranks_alone) return std::make_shared<InNetwork>(switch_tree(cluster, places), segment_bytes);
-    const std::vector<std::uint32_t> counts = node_ranks(places);
-    const bool even = std::ranges::all_of(counts, [&](std::uint32_t count) { return count == counts.front(); });
-    if (!switch_of_node_adds(cluster) || !even || counts.front() == 1) return nullptr;
+    const std::vector<std::vector<std::uint32_t>> nodes = ranks_by_node(places);
+    if (!switch_of_node_adds(cluster) || nodes.empty()) return nullptr;
     // The order of ranks may mix nodes.
-    std::vector<std::uint32_t> order(places.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, [&](std::uint32_t rank) { return places[rank].node; });
-    const auto algorithm = nvls(counts);
+    std::vector<std::uint32_t> order;
+    for (const std::vector<std::uint32_t>& ranks : nodes) order.insert(order.end(), ranks.begin(), ranks.end());
+    const auto algorithm =
+        nvls(std::vector<std::uint32_t>(nodes.size(), static_cast<std::uint32_t>(nodes.front().size())));
     return std::ranges::is_sorted(order) ? algorithm : in_channels(algorithm, {order});
 }
 
@@ -135,11 +133,7 @@ SwitchTree switch_tree(const Cluster& cluster, const std::vector<Place>& places)
     if (const auto obstacle = reduction_obstacle(cluster, places))
         throw AlgorithmError("algorithm", obstacle->message, obstacle->hint);
     tree.node_adds = switch_of_node_adds(cluster);
-    std::map<std::uint32_t, std::vector<std::uint32_t>> on_node;
-    for (std::uint32_t rank = 0; rank < places.size(); ++rank) on_node[places[rank].node].push_back(rank);
-    const std::size_t each = on_node.begin()->second.size();
-    if (each > 1 && std::ranges::all_of(on_node, [&](const auto& one) { return one.second.size() == each; }))
-        for (auto& [node, ranks] : on_node) tree.nodes.push_back(std::move(ranks));
+    tree.nodes = ranks_by_node(places);
     const Wiring wiring(cluster, first_free_node(places));
     const auto [root, reach] = *best_root(wiring.fabric(), ports(wiring, places));
     tree.vertices = {root};

@@ -176,7 +176,7 @@ std::vector<Simulated> simulate_all(const Cluster& wanted, const Model& model, c
 }
 
 /// Checks the search against all plans, with the device's memory at several limits.
-void compare(const config::Variant& variant, std::int64_t experts = 1) {
+void compare(const config::Variant& variant, std::int64_t experts = 1, double most = 1.02) {
     const std::vector<Simulated> all =
         simulate_all(variant.cluster, variant.model, variant.plan, variant.open, experts);
     std::vector<double> needs;
@@ -204,7 +204,7 @@ void compare(const config::Variant& variant, std::int64_t experts = 1) {
         CAPTURE(limit_B, fitting, found.plans.size(), found.simulated);
         REQUIRE(!found.plans.empty());
         CAPTURE(found.plans.front().text, best_s, worst);
-        CHECK(found.plans.front().simulated_s.value() <= 1.03 * best_s);
+        CHECK(found.plans.front().simulated_s.value() <= most * best_s);
         CHECK(found.plans.front().simulated_s.value() >= best_s * (1 - 1e-6));
         for (const FoundPlan& plan : found.plans) CHECK(plan.memory.total_bytes() <= limit_B);
         CHECK(found.considered.choices == found.skipped.total() + std::ssize(found.plans));
@@ -240,10 +240,10 @@ TEST_CASE("plan search: on a slow network without recomputation the best plan is
     compare(world(8, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}", ", iterations: 1, recomputation: none"));
 }
 
-TEST_CASE("plan search: with experts, without recomputation, the best plan is within 2 % of the best of all plans") {
+TEST_CASE("plan search: with experts, without recomputation, the best plan is within 3 % of the best of all plans") {
     compare(world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", iterations: 1, recomputation: none",
                   experts_of_four),
-            4);
+            4, 1.03);
 }
 
 TEST_CASE("plan search: without overlap the best plan is within 2 % of the best of all plans") {
