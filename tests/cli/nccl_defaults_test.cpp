@@ -56,7 +56,8 @@ TEST_CASE("nccl defaults: NVLS has the measured bus bandwidths of 4 to 8 H100, a
 
 TEST_CASE("nccl defaults: rings are bound by packets on NVLink and by the ports between nodes") {
     const std::vector<std::string> ring{"--algorithm", "ring"};
-    // 361 to 370 GB/s in a node with large buffers (#1047, #1455; stas00/ml-engineering); 369 on two nodes and 366 on four (NVIDIA/nccl-tests, issues 309 and 319).
+    // 361 to 370 GB/s in a node with large buffers (#1047, #1455; stas00/ml-engineering); 369 on two nodes and 366 on
+    // four (NVIDIA/nccl-tests, issues 309 and 319).
     CHECK(bus_GBps("dgx-h100", 8, "8 GiB", ring) == Approx(365).epsilon(0.03));
     CHECK(bus_GBps("dgx-h100", 16, "8 GiB", ring) == Approx(369).epsilon(0.01));
     CHECK(bus_GBps("dgx-h100", 32, "8 GiB", ring) == Approx(366).epsilon(0.01));
@@ -86,8 +87,8 @@ TEST_CASE("nccl defaults: sharded weights, their gradients and tensor parallelis
     CHECK(label.starts_with("reduce-scatter: nccl-h100: ring/"));
     CHECK(label.find("allgather: nccl-h100: ring/") != std::string::npos);
     // The same without a transport is faster.
-    const Outcome wires = run_program({.arguments = {"run", folder / "sharded.yaml", "--format", "json", "--set",
-                                                     "platform.transport=~"}});
+    const Outcome wires = run_program(
+        {.arguments = {"run", folder / "sharded.yaml", "--format", "json", "--set", "platform.transport=~"}});
     REQUIRE(wires.status == 0);
     CHECK(json::parse(wires.out).at("results").at(0).at("iteration_time_s").get<double>() <
           result.at("iteration_time_s").get<double>());

@@ -289,7 +289,8 @@ TEST_CASE("transport: a node's limit on total traffic is shared by its devices, 
     CHECK(play(cluster, {{0, 0}, {0, 1}}, one_message(bytes)).ends[1] == about(bytes / 8e9));
 }
 
-TEST_CASE("transport: a protocol's launch and latencies replace the transport's, and wires carry more than the data", "[memory]") {
+TEST_CASE("transport: a protocol's launch and latencies replace the transport's, and wires carry more than the data",
+          "[memory]") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.link = {8e9, 1e-6};
