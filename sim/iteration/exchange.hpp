@@ -62,6 +62,7 @@ struct Collective {
 
     std::vector<Link> links;
     ExchangeClass kind = ExchangeClass::collective;
+    std::uint32_t tag = 0;          ///< see Exchange
     std::uint32_t micro_batch = 0;  ///< whose gradients they are, if each one's are exchanged
 };
 

@@ -37,6 +37,7 @@ Arrivals GradientExchange::reduce(const Ready& ready, std::uint32_t micro_batch)
         for (const std::vector<BucketExchange>& exchanges : training_.reductions) {
             Collective collective;
             collective.kind = gossip ? ExchangeClass::point_to_point : ExchangeClass::collective;
+            collective.tag = apart ? shard_channel : gradient_channel;
             collective.micro_batch = micro_batch;
             for (const BucketExchange& exchange : exchanges) {
                 if (exchange.apart != apart) continue;

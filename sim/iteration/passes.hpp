@@ -20,6 +20,7 @@ namespace syncline {
 /// Channels, which keep apart the messages of different streams between the same two processes.
 enum Channel : std::uint32_t {
     gradient_channel,
+    shard_channel,  ///< of gradients, too: the exchanges of their shards, which have streams of their own
     activation_channel,
     forward_channel,
     backward_channel,
