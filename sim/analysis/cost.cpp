@@ -11,8 +11,12 @@ std::optional<double> Cost::per_million_samples(std::int64_t samples) const {
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds) {
     std::set<std::uint32_t> nodes;
     for (const Process& process : graph.processes()) nodes.insert(process.place.node);
+    return cost_of(cluster, static_cast<std::int64_t>(nodes.size()), ranks, seconds);
+}
+
+Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, double seconds) {
     Cost result;
-    result.nodes = static_cast<std::int64_t>(nodes.size());
+    result.nodes = nodes;
     result.device_time_s = static_cast<double>(ranks) * seconds;
     if (const std::optional<double> price = cluster.node.price_per_hour)
         result.cost = static_cast<double>(result.nodes) * *price * seconds / 3600;

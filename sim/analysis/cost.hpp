@@ -21,7 +21,8 @@ struct Cost {
     std::optional<double> per_million_samples(std::int64_t samples) const;
 };
 
-/// Returns the cost of `seconds` of the replay of `graph`.
+/// Return the cost of `seconds` of this number of nodes, and of the replay of `graph`.
+Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, double seconds);
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds);
 
 /// Time and cost of the whole training of which one iteration was simulated: its number of iterations

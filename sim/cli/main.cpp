@@ -54,6 +54,7 @@ int parse_and_run(std::vector<std::string> arguments) {
         "output error, 70 internal error, 130 interrupted.");
     cli::Action action;
     cli::add_run(program, action);
+    cli::add_plan(program, action);
     cli::add_collective(program, action);
     cli::add_topology(program, action);
     cli::add_workload(program, action);

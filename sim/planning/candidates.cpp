@@ -136,9 +136,13 @@ private:
             if (watch) watch(looked_at_, most);
             return true;
         };
+        for_each_layout([&](const Choice& choice) {
+            if (looked_at_ < most / 4 * 3) visit(choice);
+        });
         std::mt19937_64 random(1);
+        const std::uint64_t drawn = looked_at_ + (most - looked_at_) / 3;
         // Where nearly all is known, draws find little more.
-        for (std::uint64_t known_already = 0; looked_at_ < most / 2 && known_already < most;) {
+        for (std::uint64_t known_already = 0; looked_at_ < drawn && known_already < most;) {
             const auto draw = [&](std::size_t axis, const std::vector<std::int64_t>& values) {
                 return axis + 1 == axes().size() ? values.front() : values[random() % values.size()];
             };
@@ -148,6 +152,32 @@ private:
             const Choice around = best.top().choice;
             for (std::size_t axis = 0; axis + 1 < axes().size(); ++axis)
                 for (const std::int64_t value : beside(around, axis)) visit(neighbour(around, axis, value));
+        }
+    }
+
+    /// Calls `look` for every way to split the model, the simplest first, each with what planners would try first:
+    /// microbatches as small as possible, sequence parallelism, the optimizer's state sharded, and else the simplest.
+    void for_each_layout(const std::function<void(const Choice&)>& look) const {
+        const auto splits = [](const std::string& key) {
+            return key == "model" || key == "context.ranks" || key == "pipeline.stages" || key.starts_with("experts.");
+        };
+        std::vector<std::size_t> turn(axes().size(), 0), turns(axes().size(), 1);
+        for (;;) {
+            const auto pick = [&](std::size_t axis, const std::vector<std::int64_t>& values) {
+                const std::string& key = axes()[axis].key;
+                turns[axis] = splits(key) ? values.size() : 1;
+                if (splits(key)) return values[turn[axis]];
+                if (key == "pipeline.micro_batches" || key == "sequence") return values.back();
+                constexpr auto optimizer = static_cast<std::int64_t>(Sharding::optimizer);
+                if (key == "sharding" && std::ranges::find(values, optimizer) != values.end()) return optimizer;
+                return values.front();
+            };
+            std::ranges::fill(turns, 1);
+            if (const std::optional<Choice> choice = choose(space_, base_, pick)) look(*choice);
+            std::size_t axis = axes().size();
+            while (axis > 0 && turn[axis - 1] + 1 >= turns[axis - 1]) turn[--axis] = 0;
+            if (axis == 0) return;
+            ++turn[axis - 1];
         }
     }
 
@@ -198,7 +228,7 @@ bool nothing_open(const OpenPlan& open) {
 }
 
 std::uint64_t Effort::plans(const Model& model, std::int64_t ranks) const {
-    return std::max(fewest, most / (static_cast<std::uint64_t>(ranks) + model.layers.size()));
+    return std::max(fewest, most / (each + static_cast<std::uint64_t>(ranks) + model.layers.size()));
 }
 
 Considered each_candidate(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,

@@ -14,9 +14,11 @@
 /// The plans that a search looks at: all, or with a bounded effort some.
 ///
 /// Lowering a plan takes a time that grows with its ranks and layers. If the choices are more than the effort allows,
-/// half of it goes to choices that are drawn, each value of an axis as often as its neighbours, and the other half to
-/// the neighbours of the best so far: those that differ from it in the value of one axis. The draws are the same in
-/// every run, and the effort is counted, not timed, so that the result depends on the input alone.
+/// every way to split the model is looked at first, with the rest of the choice that planners would try first, for at
+/// most three quarters of the effort. A third of what is left goes to choices that are drawn, each value of an axis as
+/// often as its neighbours, and the rest to the neighbours of the best so far: those that differ from it in the value
+/// of one axis. The draws are the same in every run, and the effort is counted, not timed, so that the result depends
+/// on the input alone.
 ///
 /// Choices that split the model alike compute alike, but for recomputation (first_of_state()). If computation alone
 /// takes Judged::hopeless times the shortest estimate so far in the first one of them that fits without recomputation,
@@ -38,7 +40,9 @@ struct Effort {
     static constexpr std::uint64_t fewest = 200;       ///< plans that are looked at in any case
     static constexpr std::uint64_t most_counted = 200'000;
 
-    std::uint64_t most = usual;  ///< ranks and layers of all plans that are looked at, together
+    static constexpr std::uint64_t each = 300;  ///< what does not grow with them, in ranks, as measured
+
+    std::uint64_t most = usual;  ///< ranks, layers and `each` of all plans that are looked at, together
     Looking watch = {};
 
     /// Returns the number of plans of so many ranks and layers that may be looked at.

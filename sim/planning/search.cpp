@@ -28,15 +28,6 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double look_again_s = 3600;
 
-/// Returns the plan of a choice.
-Plan shared_plan(const Plan& base, std::int64_t batch, const Choice& choice) {
-    Plan plan = plan_of(choice, base);
-    OpenPlan open;
-    open.batch = batch;
-    settle(plan, open);
-    return plan;
-}
-
 /// Returns the plan as the search simulates it.
 Plan simulated(const Cluster& cluster, Plan plan) {
     constexpr std::int64_t enough = 2;  // the second iteration already follows another one
@@ -77,7 +68,7 @@ private:
     /// Runs in a process of its own.
     std::string time_of(const FoundPlan& plan) const {
         isolated_already();
-        const Lowered training = lower(cluster_, model_, simulated(cluster_, shared_plan(base_, batch_, plan.choice)));
+        const Lowered training = lower(cluster_, model_, simulated(cluster_, settled_plan(base_, batch_, plan.choice)));
         return fmt::format("{}", replay_representatives(training).time.iteration_s);
     }
 
@@ -145,6 +136,14 @@ private:
 
 }  // namespace
 
+Plan settled_plan(const Plan& base, std::int64_t batch, const Choice& choice) {
+    Plan plan = plan_of(choice, base);
+    OpenPlan open;
+    open.batch = batch;
+    settle(plan, open);
+    return plan;
+}
+
 Found search(const Cluster& wanted, const Model& model, const Plan& base, const OpenPlan& open, const Search& how) {
     const std::int64_t batch = open.batch;
     Cluster cluster = wanted;
@@ -200,7 +199,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
             if (!horizon.is_likely_better(plan) || !plan.passed_over.empty()) continue;
             const auto alike = [&](const FoundPlan* one) { return same_layout(one->choice, plan.choice); };
             if (found.simulated == 0 && std::ranges::any_of(round, alike)) continue;
-            const Sizes sizes(cluster, model, shared_plan(base, batch, plan.choice));
+            const Sizes sizes(cluster, model, settled_plan(base, batch, plan.choice));
             plan.passed_over = sizes.excess(left_s, how.memory_bytes);
             if (!plan.passed_over.empty()) {
                 ++found.passed_over;

@@ -73,6 +73,9 @@ struct Found {
     std::vector<std::string> remedies;
 };
 
+/// Returns the plan of a choice, for this batch of all ranks together.
+Plan settled_plan(const Plan& base, std::int64_t batch, const Choice& choice);
+
 /// Searches the plans of the batch of `open` that differ from `base` in their parallelism and, if it is open, their
 /// recomputation. Throws ReplayError if a simulation fails.
 Found search(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open, const Search& how);

@@ -1,0 +1,325 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/interrupt.hpp"
+#include "sim/cli/batch_options.hpp"
+#include "sim/cli/guard.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/table_options.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/plan_question.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/planning/answer_text.hpp"
+#include "sim/planning/search_text.hpp"
+#include "sim/process/memory_limit.hpp"
+#include "sim/replay/native.hpp"
+#include "sim/workload/peak_note.hpp"
+#include "sim/workload/sample_tokens.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct PlanArguments {
+    std::string model;
+    std::vector<std::string> platforms;
+    std::string ranks;
+    std::vector<config::Argument> arguments;
+    std::vector<std::string> assignments;
+    std::string headroom = "0 %";
+    std::size_t best = 3;
+    std::size_t jobs = 1;
+    bool estimate = false;
+    Format format = Format::table;
+    TableOptions tables;
+    std::string directory;
+};
+
+/// Effort of the first answers, of all sizes together, and of the search of each: chosen for 5 s and for 10 s of a
+/// core.
+constexpr std::uint64_t first_effort = 1'500'000, whole_effort = 3'000'000;
+constexpr std::size_t most_simulated = 8;
+constexpr double most_simulating_s = 12;  ///< of each size, as it is estimated
+
+[[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& message,
+                         const std::string& hint) {
+    const std::string line = option + " " + text;
+    throw ConfigError({{{option, 1, static_cast<int>(option.size()) + 2, line}, message, hint}});
+}
+
+std::int64_t count_of(const std::string& part, const std::string& whole) {
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), count);
+    if (error != std::errc() || end != part.data() + part.size() || count < 1 || count > 1 << 24)
+        refuse("--ranks", whole, fmt::format("'{}' is no number of ranks", part),
+               "write 512, 256,384,512 or 256..1024, which doubles");
+    return count;
+}
+
+/// Reads "512", "256,384" or "256..1024", in which each number is twice the one before it.
+std::vector<std::int64_t> sizes_of(const std::string& text) {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', at), text.size());
+        const std::string part = text.substr(at, comma - at);
+        at = comma + 1;
+        const std::size_t dots = part.find("..");
+        if (dots == std::string::npos) {
+            sizes.push_back(count_of(part, text));
+            continue;
+        }
+        const std::int64_t last = count_of(part.substr(dots + 2), text);
+        for (std::int64_t size = count_of(part.substr(0, dots), text); size <= last; size *= 2) sizes.push_back(size);
+    }
+    if (sizes.empty()) refuse("--ranks", text, "the range is empty", "write the smaller number first: 256..1024");
+    return sizes;
+}
+
+/// Reads "10 %" or "0.1".
+double fraction_of(const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    std::string unit(end, text.data() + text.size());
+    std::erase(unit, ' ');
+    if (unit == "%") value /= 100;
+    if (error != std::errc() || (!unit.empty() && unit != "%") || value < 0 || value >= 1)
+        refuse("--headroom", text, "a share of the device's memory is missing", "write 10 %, or 0.1");
+    return value;
+}
+
+/// Returns "2T" as "2e12", so that a field table reads it; other texts as they are.
+std::string in_digits(const std::string& text) {
+    constexpr std::pair<char, const char*> powers[] = {
+        {'K', "e3"}, {'M', "e6"}, {'B', "e9"}, {'G', "e9"}, {'T', "e12"}};
+    for (const auto& [letter, power] : powers)
+        if (text.size() > 1 && (text.back() == letter || text.back() == letter + 'a' - 'A'))
+            return text.substr(0, text.size() - 1) + power;
+    return text;
+}
+
+/// Returns "24/h" as "24".
+std::string per_hour(const std::string& text) {
+    return text.ends_with("/h") ? text.substr(0, text.size() - 2) : text;
+}
+
+/// A platform and a number of ranks, with the question about them and the answers so far.
+struct Case {
+    std::vector<config::Argument> arguments;
+    config::PlanQuestion question;
+    std::vector<planning::Answer> answers = {};
+    std::string why_none = {};
+};
+
+planning::Found search(const Case& one, const PlanArguments& options, double headroom, std::uint64_t effort,
+                       std::size_t simulated, ProgressLine& progress, const HeldInterrupts& held) {
+    const config::Variant& variant = one.question.variant;
+    Cluster cluster = variant.cluster;
+    Device& device = cluster.device;
+    device.memory_bytes -= headroom * std::max(0.0, device.memory_bytes - device.reserve_bytes);
+    planning::Search how{.jobs = options.jobs, .simulated = simulated, .memory_bytes = usable_memory_bytes()};
+    how.effort = effort;
+    how.budget_s = most_simulating_s;
+    using Step = planning::Search::Step;
+    Step last = Step::considering;
+    const std::string name = fmt::format("{}, {} ranks", cluster.name, variant.plan.ranks);
+    progress.begin(name + ": plans considered");
+    how.watch = [&, name](Step step, std::uint64_t done, std::uint64_t total) {
+        if (held.interrupted()) throw Interrupted("the search has not ended");
+        if (step != last)
+            progress.begin(name + (step == Step::simulating ? ": simulated plans" : ": plans for remedies"));
+        last = step;
+        progress.count(done, total);
+    };
+    planning::Found found = planning::search(cluster, variant.model, variant.plan, variant.open, how);
+    for (planning::FoundPlan& plan : found.plans)
+        if (plan.memory.device_bytes) *plan.memory.device_bytes /= 1 - headroom;
+    return found;
+}
+
+void answer(Case& one, const PlanArguments& options, const planning::Found& found) {
+    const config::Variant& variant = one.question.variant;
+    if (found.plans.empty()) {
+        one.why_none =
+            found.remedies.empty() ? "no plan is possible" : fmt::format("{}", fmt::join(found.remedies, "; "));
+        return;
+    }
+    Cluster cluster = variant.cluster;
+    give_nodes(cluster, variant.plan.placement, variant.plan.ranks, 0);
+    one.answers = planning::answers(cluster, variant.model, variant.plan, variant.open, found, options.best);
+}
+
+std::vector<Case> cases_of(const PlanArguments& options) {
+    std::vector<Case> cases;
+    for (const std::string& platform : options.platforms)
+        for (const std::int64_t ranks : sizes_of(options.ranks)) {
+            std::vector<config::Argument> arguments{{"platform", platform}, {"ranks", fmt::format("{}", ranks)}};
+            const auto names_framework = [](const config::Argument& one) { return one.key == "framework"; };
+            if (std::ranges::none_of(options.arguments, names_framework))
+                arguments.push_back({"framework", "megatron-core"});
+            for (const config::Argument& given : options.arguments) {
+                arguments.push_back(given);
+                if (given.key == "tokens") arguments.back().value = in_digits(given.value);
+                if (given.key == "price") arguments.back().value = per_hour(given.value);
+            }
+            config::PlanQuestion question =
+                config::load_plan_question(options.model, arguments, options.assignments, inspect);
+            cases.push_back({std::move(arguments), std::move(question)});
+        }
+    return cases;
+}
+
+planning::AnswerTable table_of(const std::vector<Case>& cases) {
+    const config::Variant& first = cases.front().question.variant;
+    planning::AnswerTable table{first.model.name, tokens_per_sample(first.model), {}, {}};
+    const auto note = [&](const std::string& text) {
+        if (!text.empty() && std::ranges::find(table.notes, text) == table.notes.end()) table.notes.push_back(text);
+    };
+    for (const Case& one : cases) {
+        const config::Variant& variant = one.question.variant;
+        table.answers.insert(table.answers.end(), one.answers.begin(), one.answers.end());
+        if (one.answers.empty())
+            note(fmt::format("{}, {} ranks: {}", variant.cluster.name, variant.plan.ranks,
+                             one.why_none.empty() ? "not searched" : one.why_none));
+        if (one.question.usual_batch && tokens_per_sample(variant.model))
+            note("the batch is chosen here: 4 Mi tokens, as Llama 2 had; --batch gives another one");
+        note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device));
+    }
+    return table;
+}
+
+/// Returns the name of a preset as it is, and the path of a file so that it holds in another directory.
+std::string lasting(const std::string& name) {
+    const std::filesystem::path path = name;
+    if (!path.has_parent_path() && !path.has_extension()) return name;
+    return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// Returns the scenario of the best plan, ready to run. What `--set` and `--price` say is in its variant.
+std::string scenario_of(const Case& one, const PlanArguments& options) {
+    const config::Variant& variant = one.question.variant;
+    const planning::FoundPlan& best = one.answers.front().found;
+    std::string text = fmt::format("workload: {}\n", lasting(options.model)), training, changes;
+    const auto change = [&](const std::string& assignment) {
+        const std::size_t equals = assignment.find('=');
+        changes += fmt::format("    {}: {}\n", assignment.substr(0, equals), assignment.substr(equals + 1));
+    };
+    for (const config::Argument& argument : one.arguments) {
+        if (argument.key == "platform")
+            text += fmt::format("platform: {}\n", lasting(argument.value));
+        else if (argument.key == "framework")
+            training += fmt::format("  framework: {}\n", lasting(argument.value));
+        else if (argument.key == "tokens")
+            training += fmt::format("  run: {{tokens: {}}}\n", argument.value);
+        else if (argument.key == "price")
+            change("platform.per_node.price_per_hour=" + argument.value);
+        else if (argument.key == "ranks")
+            training += fmt::format("  ranks: {}\n", argument.value);
+    }
+    for (const std::string& assignment : options.assignments) change(assignment);
+    text += "training:\n" + training + fmt::format("  batch: {}\n", variant.open.batch);
+    text += "  optimizer: adam\n  iterations: 1\n  fidelity: auto\n";
+    text += fmt::format("  parallelism: {}\n", best.text);
+    if (!best.recomputation.empty()) text += fmt::format("  recomputation: {}\n", best.recomputation);
+    return text + (changes.empty() ? "" : "variants:\n  best:\n" + changes);
+}
+
+void write_scenarios(const std::vector<Case>& cases, const PlanArguments& options) {
+    for (const Case& one : cases) {
+        if (one.answers.empty()) continue;
+        const config::Variant& variant = one.question.variant;
+        const std::string file =
+            fmt::format("{}-{}-{}.yaml", variant.model.name, variant.cluster.name, variant.plan.ranks);
+        write_file(std::filesystem::path(options.directory) / file, scenario_of(one, options));
+    }
+}
+
+void plan(const PlanArguments& options) {
+    const double headroom = fraction_of(options.headroom);
+    std::vector<Case> cases = cases_of(options);
+    options.tables.check(table_columns(planning::AnswerTable{}), options.format);
+    std::optional<std::string> interrupted;
+    {
+        const HeldInterrupts held;
+        ProgressLine progress("plans", ProgressLine::Elsewhere::lines);
+        // First answers, from estimates alone, then better ones.
+        std::vector<std::pair<std::uint64_t, std::size_t>> passes{{first_effort / cases.size(), 0}};
+        if (!options.estimate) passes.emplace_back(whole_effort, most_simulated);
+        try {
+            for (const auto& [effort, simulated] : passes)
+                for (Case& one : cases) {
+                    if (!one.why_none.empty()) continue;
+                    answer(one, options, search(one, options, headroom, effort, simulated, progress, held));
+                    if (one.answers.empty()) continue;
+                    say("{}{}\n", simulated == 0 ? "first answer: " : "", planning::line_of(one.answers.front()));
+                }
+        } catch (const Interrupted& error) {
+            interrupted = error.what();
+        }
+    }
+    const planning::AnswerTable table = table_of(cases);
+    if (table.answers.empty() && !interrupted) {
+        std::string reasons;
+        for (const Case& one : cases)
+            reasons += fmt::format("\n  {}, {} ranks: {}", one.question.variant.cluster.name,
+                                   one.question.variant.plan.ranks, one.why_none);
+        throw Failed("no plan fits:" + reasons);
+    }
+    if (!table.answers.empty()) {
+        const auto text = [&](const text::TableLayout& layout) { return to_table(table, layout); };
+        write_formatted({to_json(table), to_csv(table), text}, options.format, options.directory, "plan",
+                        options.tables);
+        if (!options.directory.empty()) write_scenarios(cases, options);
+    }
+    if (interrupted) throw Interrupted(*interrupted + "; these are the answers so far");
+}
+
+}  // namespace
+
+void add_plan(CLI::App& program, Action& action) {
+    CLI::App* verb =
+        add_verb(program, "plan", "syncline plan llama-3-70b --platform dgx-h100 --ranks 256..1024 --tokens 2T",
+                 "Find the fastest ways to train a model on a number of devices, with days and cost");
+    const auto options = std::make_shared<PlanArguments>();
+    verb->add_option("MODEL", options->model, "Workload file, or the name of one in workloads/ (llama-3-70b)")
+        ->required();
+    add_repeated(*verb, "--platform", options->platforms, "NAME|FILE", "Platform; several are compared")->required();
+    verb->add_option("--ranks", options->ranks, "Number of devices: 512, 256,384,512 or 256..1024, which doubles")
+        ->required()
+        ->type_name("N");
+    add_argument(*verb, "batch", "N",
+                 "Samples per iteration, of all ranks together (default: 4 Mi tokens; models without tokens need it)",
+                 options->arguments);
+    add_argument(*verb, "tokens", "N", "Tokens of the whole training, for days and cost: 2T, 300B", options->arguments);
+    add_argument(*verb, "price", "PRICE", "{key platform.per_node.price_per_hour} Write 24 or 24/h",
+                 options->arguments);
+    add_argument(*verb, "framework", "NAME|FILE", "{key scenario.training.framework} (default: megatron-core)",
+                 options->arguments);
+    verb->add_option("--headroom", options->headroom,
+                     "Share of the device's memory that plans leave free (default: 0 %)")
+        ->type_name("SHARE");
+    verb->add_option("--best", options->best, "Number of plans for each number of ranks (default: 3)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 100));
+    verb->add_flag("--estimate", options->estimate, "First answers only: estimates, without simulation");
+    add_set(*verb, options->assignments,
+            "Set a key of every scenario: training.precision.products=fp8, workload.sequence=8192");
+    add_jobs(*verb, options->jobs)->description("Number of parallel simulations (default: number of cores)");
+    add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
+    add_columns(*verb, options->tables);
+    add_out(*verb, options->directory,
+            "Also write the answer to DIR as plan.json, .csv and .txt, and a scenario for each best plan");
+    verb->callback([options, &action] { action = [options] { plan(*options); }; });
+}
+
+}  // namespace syncline::cli

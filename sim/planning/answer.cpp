@@ -1,0 +1,140 @@
+#include "sim/planning/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/explain/what_if.hpp"
+#include "sim/iteration/forecast.hpp"
+#include "sim/output/parallelism_text.hpp"
+#include "sim/planning/wire_costs.hpp"
+
+namespace syncline::planning {
+
+namespace {
+
+constexpr double gains_something = 0.95;
+
+/// A change whose effect is told; `resource` says what bounds the plan if it gains the most, and is empty if the change
+/// is a loss.
+struct Tried {
+    const char* change;
+    const char* words;
+    const char* resource;
+};
+
+constexpr std::array tried{
+    Tried{"device x2", "FLOP/s x2", "matrix products"},   Tried{"memory x2", "memory x2", "memory bandwidth"},
+    Tried{"link:node x2", "NVLink x2", "links in nodes"}, Tried{"link:nic x2", "ports x2", "ports"},
+    Tried{"link:fabric x2", "fabric x2", "fabric"},       Tried{"link:fabric x0.5", "fabric 2:1", ""},
+    Tried{"latency x0.5", "latency /2", "latency"},
+};
+
+double forecast_s(const Cluster& cluster, const Model& model, const Plan& plan) {
+    const Lowered training = lower(cluster, model, plan);
+    WireCosts wires(training.cluster, training.places);
+    return forecast(training, wires).time_s;
+}
+
+std::vector<Effect> effects_of(const Lowered& training) {
+    const double base_s = forecast_s(training.cluster, training.model, training.plan);
+    std::vector<Effect> effects;
+    for (const Tried& one : tried) {
+        try {
+            const Cluster changed = changed_cluster(training.cluster, parse_change(one.change));
+            effects.push_back({one.change, one.words, forecast_s(changed, training.model, training.plan) / base_s});
+        } catch (const std::invalid_argument&) {  // the cluster has no such resource
+        }
+    }
+    return effects;
+}
+
+std::string limit(const std::vector<Effect>& effects) {
+    std::string resource;
+    double least = gains_something;
+    for (const Effect& effect : effects)
+        for (const Tried& one : tried)
+            if (effect.change == one.change && *one.resource != '\0' && effect.factor < least) {
+                resource = one.resource;
+                least = effect.factor;
+            }
+    return resource;
+}
+
+/// Returns whether two plans are alike for a planner: time and memory.
+bool twins(const FoundPlan& one, const FoundPlan& other) {
+    constexpr double same = 1e-3;
+    const auto alike = [](double a, double b) { return std::abs(a - b) <= same * a; };
+    const auto time_s = [](const FoundPlan& plan) { return plan.simulated_s.value_or(plan.estimated_s); };
+    return alike(time_s(one), time_s(other)) && alike(one.memory.total_bytes(), other.memory.total_bytes());
+}
+
+}  // namespace
+
+std::string short_words(const Plan& plan) {
+    const Parallelism& parallelism = plan.parallelism;
+    const Pipeline& pipeline = parallelism.pipeline;
+    const Layout& layout = parallelism.layout;
+    std::string words;
+    const auto size = [&](const char* name, std::int64_t number) {
+        if (number > 1) words += fmt::format("{}{} ", name, number);
+    };
+    size("TP", layout.rows);
+    size("PP", pipeline.stages);
+    if (pipeline.virtual_stages > 1) words.replace(words.size() - 1, 1, fmt::format("x{} ", pipeline.virtual_stages));
+    size("CP", layout.cells());
+    if (layout.context > 1 && parallelism.context_exchange == ContextExchange::ulysses)
+        words.replace(words.size() - 1, 1, "-ulysses ");
+    size("EP", parallelism.experts.ranks);
+    words += fmt::format("DP{} mbs{:g}", plan.replicas(),
+                         static_cast<double>(plan.batch_per_rank) / static_cast<double>(pipeline.micro_batches));
+    if (pipeline.stages > 1 && pipeline.computes_weights_apart()) words += " " + schedule_of(parallelism);
+    if (parallelism.sequence) words += " SP";
+    const std::array zero{"", " ZeRO-1", " ZeRO-2", " ZeRO-3"};
+    words += zero[static_cast<std::size_t>(parallelism.sharding)];
+    const std::array recomputed{"", " selective", " operators", " full"};
+    if (parallelism.shard_ranks) words += " in nodes";
+    if (parallelism.model_chunks > 1) words += fmt::format(" chunks{}", parallelism.model_chunks);
+    if (parallelism.gather == Gather::before_forward) words += " gather-before-forward";
+    if (plan.recomputation != Recomputation::none)
+        words += std::string(recomputed[static_cast<std::size_t>(plan.recomputation)]) + " recomputation";
+    return words;
+}
+
+std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
+                            const Found& found, std::size_t most) {
+    std::vector<Answer> all;
+    for (const FoundPlan& plan : found.plans) {
+        if (all.size() == most) break;
+        if (std::ranges::any_of(all, [&](const Answer& one) { return twins(one.found, plan); })) continue;
+        const Lowered training = lower(cluster, model, settled_plan(base, open.batch, plan.choice));
+        Answer answer;
+        answer.platform = cluster.name;
+        answer.ranks = base.ranks;
+        answer.batch = open.batch;
+        answer.found = plan;
+        answer.rank = static_cast<std::int64_t>(all.size()) + 1;
+        answer.words = short_words(training.plan);
+        answer.simulated = plan.simulated_s.has_value();
+        answer.iteration_s = plan.simulated_s.value_or(plan.estimated_s);
+        answer.utilisation = utilisation_of(training, answer.iteration_s);
+        std::set<std::uint32_t> nodes;
+        for (const Place& place : training.places) nodes.insert(place.node);
+        answer.cost =
+            cost_of(training.cluster, static_cast<std::int64_t>(nodes.size()), base.ranks, answer.iteration_s);
+        answer.run = whole_run(training, answer.iteration_s, answer.cost);
+        if (all.empty()) {
+            answer.effects = effects_of(training);
+            answer.limited_by = limit(answer.effects);
+        }
+        all.push_back(std::move(answer));
+    }
+    return all;
+}
+
+}  // namespace syncline::planning

@@ -1,0 +1,158 @@
+#include "sim/planning/answer_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/output/cells.hpp"
+#include "sim/output/json_text.hpp"
+#include "sim/output/notes.hpp"
+
+namespace syncline::planning {
+
+using namespace text;
+
+namespace {
+
+constexpr double day_s = 86400, GiB = 1024.0 * 1024.0 * 1024.0;
+
+std::optional<double> days(const Answer& answer) {
+    return answer.run ? std::optional(answer.run->time_s / day_s) : std::nullopt;
+}
+
+std::optional<double> run_cost(const Answer& answer) {
+    return answer.run ? answer.run->cost : std::nullopt;
+}
+
+std::string rounded(const std::optional<double>& value, const char* format) {
+    return value ? fmt::format(fmt::runtime(format), *value) : "-";
+}
+
+std::string money(const std::optional<double>& value) {
+    if (!value) return "-";
+    return *value < 1e6 ? fmt::format("{:.0f}", *value) : fmt::format("{:.3g} M", *value / 1e6);
+}
+
+std::string percent(const std::optional<double>& value) {
+    return value ? fmt::format("{:.1f} %", 100 * *value) : "-";
+}
+
+std::string gibibytes(const Memory& memory) {
+    const std::string used = fmt::format("{:.1f}", memory.total_bytes() / GiB);
+    return memory.device_bytes ? fmt::format("{} of {:.1f} GiB", used, *memory.device_bytes / GiB) : used + " GiB";
+}
+
+/// Returns "ports x2 4.1 % faster".
+std::string text_of(const Effect& effect) {
+    const double faster = 1 / effect.factor - 1;
+    constexpr double least = 5e-4;
+    if (std::abs(faster) < least) return effect.words + " changes nothing";
+    return faster > 0 ? fmt::format("{} {:.1f} % faster", effect.words, 100 * faster)
+                      : fmt::format("{} {:.1f} % slower", effect.words, 100 * (effect.factor - 1));
+}
+
+Json json_of(const Answer& answer) {
+    const Memory& memory = answer.found.memory;
+    Json json{{"platform", answer.platform},
+              {"ranks", answer.ranks},
+              {"batch", answer.batch},
+              {"place", answer.rank},
+              {"plan", answer.words},
+              {"parallelism", answer.found.text},
+              {"recomputation", text_or_null(answer.found.recomputation)},
+              {"iteration_time_s", answer.iteration_s},
+              {"simulated", answer.simulated},
+              {"estimated_time_s", answer.found.estimated_s},
+              {"tokens_per_s_per_device", number_or_null(answer.utilisation.tokens_per_s_per_device)},
+              {"tflops_per_device", number_or_null(answer.utilisation.tflops_per_device)},
+              {"model_flops_utilisation", number_or_null(answer.utilisation.model_flops)},
+              {"memory_total_bytes", memory.total_bytes()},
+              {"memory_device_bytes", number_or_null(memory.device_bytes)},
+              {"nodes", answer.cost.nodes},
+              {"run_time_s", number_or_null(answer.run ? std::optional(answer.run->time_s) : std::nullopt)},
+              {"run_cost", number_or_null(run_cost(answer))},
+              {"limited_by", text_or_null(answer.limited_by)},
+              {"effects", Json::array()}};
+    for (const Effect& effect : answer.effects)
+        json["effects"].push_back({{"change", effect.change}, {"time_factor", effect.factor}});
+    return json;
+}
+
+}  // namespace
+
+std::string line_of(const Answer& answer) {
+    const std::string whole = answer.run ? fmt::format(", {:.3g} days", *days(answer)) : "";
+    return fmt::format("{}, {} ranks: {}{}, {}", answer.platform, answer.ranks, seconds(answer.iteration_s), whole,
+                       answer.words);
+}
+
+std::string to_json(const AnswerTable& table) {
+    Json json{{"schema_version", 1}, {"workload", table.model}, {"answers", Json::array()}, {"notes", table.notes}};
+    for (const Answer& answer : table.answers) json["answers"].push_back(json_of(answer));
+    return dumped(json);
+}
+
+std::string to_csv(const AnswerTable& table) {
+    std::string text = line({"platform", "ranks", "batch", "place", "plan", "parallelism", "recomputation",
+                             "iteration_time_s", "simulated", "estimated_time_s", "tokens_per_s_per_device",
+                             "tflops_per_device", "model_flops_utilisation", "memory_total_bytes",
+                             "memory_device_bytes", "nodes", "run_time_s", "run_cost", "limited_by"});
+    for (const Answer& one : table.answers)
+        text += line(
+            {quoted(one.platform), field(one.ranks), field(one.batch), field(one.rank), quoted(one.words),
+             quoted(one.found.text), one.found.recomputation, field(one.iteration_s), one.simulated ? "true" : "false",
+             field(one.found.estimated_s), field(one.utilisation.tokens_per_s_per_device),
+             field(one.utilisation.tflops_per_device), field(one.utilisation.model_flops),
+             field(one.found.memory.total_bytes()), field(one.found.memory.device_bytes), field(one.cost.nodes),
+             field(one.run ? std::optional(one.run->time_s) : std::nullopt), field(run_cost(one)), one.limited_by});
+    return text;
+}
+
+std::vector<Column> table_columns(const AnswerTable& table) {
+    std::vector<Column> columns{{"ranks"},
+                                {"platform", "", Shown::if_varied, Align::left},
+                                {"plan", "", Shown::always, Align::left},
+                                {"iteration", "iteration_time_s"},
+                                {"estimated", "estimated_time_s", Shown::if_chosen},
+                                {"tokens/s/GPU", "tokens_per_s_per_device", Shown::if_any},
+                                {"TFLOP/s/GPU", "tflops_per_device", Shown::if_any},
+                                {"MFU", "model_flops_utilisation", Shown::if_any},
+                                {"memory", "memory_total_bytes"},
+                                {"days", "run_time_s", Shown::if_any},
+                                {"cost", "run_cost", Shown::if_any},
+                                {"limited by", "limited_by", Shown::if_any, Align::left}};
+    for (const Answer& one : table.answers)
+        add_row(columns, {fmt::format("{}", one.ranks), one.platform, one.words,
+                          (one.simulated ? "" : "~") + seconds(one.iteration_s), seconds(one.found.estimated_s),
+                          rounded(one.utilisation.tokens_per_s_per_device, "{:.0f}"),
+                          rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
+                          gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), money(run_cost(one)),
+                          one.limited_by.empty() ? "-" : one.limited_by});
+    return columns;
+}
+
+std::string to_table(const AnswerTable& table, const TableLayout& layout) {
+    if (table.answers.empty()) return table.model + ": no plan\n";
+    const Answer& first = table.answers.front();
+    std::string text = fmt::format("{}: {} samples per iteration", table.model, first.batch);
+    if (table.tokens_per_sample)
+        text += fmt::format(" of {:g} tokens, {:.3g} M tokens", *table.tokens_per_sample,
+                            *table.tokens_per_sample * static_cast<double>(first.batch) / 1e6);
+    const Table cells(table_columns(table), layout);
+    text += (cells.alike().empty() ? "" : ", " + cells.alike()) + "\n\n" + cells.text();
+    const bool estimated = std::ranges::any_of(table.answers, [](const Answer& one) { return !one.simulated; });
+    text += estimated ? "\n~ estimated, not simulated\n" : "\n";
+    for (const Answer& one : table.answers) {
+        if (one.rank != 1) continue;
+        text += fmt::format(
+            "{}, {} ranks: `parallelism: {}`{}\n", one.platform, one.ranks, one.found.text,
+            one.found.recomputation.empty() ? "" : fmt::format(", `recomputation: {}`", one.found.recomputation));
+        std::string effects;
+        for (const Effect& effect : one.effects) effects += (effects.empty() ? "  " : "; ") + text_of(effect);
+        if (!effects.empty()) text += effects + "\n";
+    }
+    return text + (table.notes.empty() ? "" : notes(table.notes));
+}
+
+}  // namespace syncline::planning

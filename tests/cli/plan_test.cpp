@@ -1,0 +1,148 @@
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+// `syncline plan`: the answer to a planner's question.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+Outcome plan(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "plan");
+    return run_program({.arguments = arguments});
+}
+
+json answers(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const Outcome outcome = plan(arguments);
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return json::parse(outcome.out).at("answers");
+}
+
+}  // namespace
+
+TEST_CASE("plan: days, cost and rates follow from the iteration, which the written scenario has") {
+    const TempDir scratch;
+    const std::filesystem::path folder = scratch / "plans";
+    const json all = answers({"gpt-2", "--platform", "dgx-h100", "--ranks", "2,8", "--batch", "16", "--tokens", "1B",
+                              "--price", "36/h", "--best", "1", "--out", folder});
+    REQUIRE(all.size() == 2);
+    for (const json& one : all) {
+        const double ranks = one.at("ranks"), iteration_s = one.at("iteration_time_s");
+        CAPTURE(one.dump());
+        CHECK(one.at("simulated") == true);
+        // Samples of GPT-2 have 1024 tokens.
+        const double run_s = std::ceil(1e9 / (16 * 1024)) * iteration_s;
+        CHECK(one.at("run_time_s").get<double>() == Approx(run_s).epsilon(1e-12));
+        CHECK(one.at("run_cost").get<double>() == Approx(run_s / 3600 * 36).epsilon(1e-12));  // of one node
+        CHECK(one.at("tokens_per_s_per_device").get<double>() ==
+              Approx(16 * 1024 / iteration_s / ranks).epsilon(1e-12));
+        const Outcome run = run_program(
+            {.arguments = {"run", folder / ("gpt-2-dgx-h100-" + std::to_string(one.at("ranks").get<int>()) + ".yaml"),
+                           "--format", "json"}});
+        REQUIRE(run.status == 0);
+        const json result = json::parse(run.out).at("results").at(0);
+        CHECK(result.at("iteration_time_s").get<double>() == Approx(iteration_s).epsilon(1e-9));
+        CHECK(result.at("run_cost").get<double>() == Approx(run_s / 3600 * 36).epsilon(1e-9));
+        CHECK(result.at("memory").at("total_bytes").get<double>() == one.at("memory_total_bytes").get<double>());
+    }
+}
+
+TEST_CASE("plan: a change's effect is what an estimate of the changed cluster says") {
+    const auto time_s = [](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"llama-3-8b", "--platform", "dgx-h100", "--ranks",
+                                           "32",         "--batch",    "32",       "--best",
+                                           "1",          "--estimate", "--set",    "training.parallelism.model=8"};
+        for (const char* key :
+             {"sharding=optimizer", "sequence=true", "context=1", "pipeline.stages=1", "pipeline.micro_batches=4"})
+            arguments.insert(arguments.end(), {"--set", std::string("training.parallelism.") + key});
+        arguments.insert(arguments.end(), {"--set", "training.recomputation=none"});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return answers(arguments).at(0);
+    };
+    const json base = time_s({});
+    const json faster = time_s({"--set", "platform.per_node.links.bandwidth=900 GBps"});
+    double factor = 0;
+    for (const json& effect : base.at("effects"))
+        if (effect.at("change") == "link:node x2") factor = effect.at("time_factor");
+    CHECK(factor < 0.999);  // tensor parallelism uses these links
+    CHECK(factor == Approx(faster.at("iteration_time_s").get<double>() / base.at("iteration_time_s").get<double>()));
+}
+
+TEST_CASE("plan: headroom stays free") {
+    const std::vector<std::string> question{"llama-3-8b", "--platform", "dgx-h100", "--ranks", "16", "--estimate"};
+    const auto most = [&](const std::string& headroom) {
+        std::vector<std::string> arguments = question;
+        arguments.insert(arguments.end(), {"--headroom", headroom});
+        double fraction = 0;
+        for (const json& one : answers(arguments))
+            fraction = std::max(
+                fraction, one.at("memory_total_bytes").get<double>() / one.at("memory_device_bytes").get<double>());
+        return fraction;
+    };
+    CHECK(most("0") > 0.7);
+    CHECK(most("30 %") <= 0.7);
+    CHECK(most("0.5") <= 0.5);
+}
+
+TEST_CASE("plan: plans are different for a planner, the fastest first") {
+    const json all = answers({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "64", "--best", "10", "--estimate"});
+    REQUIRE(all.size() == 10);
+    std::set<std::pair<double, double>> known;
+    double before_s = 0;
+    for (const json& one : all) {
+        const double time_s = one.at("iteration_time_s"), bytes = one.at("memory_total_bytes");
+        CHECK(time_s >= before_s);
+        before_s = time_s;
+        for (const auto& [other_s, other_bytes] : known)
+            CHECK((std::abs(time_s / other_s - 1) > 0.999e-3 || std::abs(bytes / other_bytes - 1) > 0.999e-3));
+        known.emplace(time_s, bytes);
+    }
+}
+
+TEST_CASE("plan: a bounded search finds what a search of one way to split the model finds") {
+    const std::vector<std::string> question{"llama-3-70b", "--platform", "dgx-h100", "--ranks",
+                                            "512",         "--best",     "1",        "--estimate"};
+    std::vector<std::string> narrow = question;
+    narrow.insert(narrow.end(), {"--set", "training.parallelism.model=1", "--set", "training.parallelism.context=8",
+                                 "--set", "training.parallelism.pipeline.stages=8"});
+    const double all_s = answers(question).at(0).at("iteration_time_s");
+    CHECK(all_s <= answers(narrow).at(0).at("iteration_time_s").get<double>());
+}
+
+TEST_CASE("plan: wrong questions are errors at the option") {
+    const auto error = [](const std::vector<std::string>& arguments) {
+        const Outcome outcome = plan(arguments);
+        CHECK(outcome.status == 3);
+        CHECK(outcome.out.empty());
+        return outcome.err;
+    };
+    using Catch::Contains;
+    CHECK_THAT(error({"lama-3-8b", "--platform", "dgx-h100", "--ranks", "8"}), Contains("did you mean 'llama-3-8b'"));
+    CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h10", "--ranks", "8"}), Contains("--platform:1:12: error"));
+    CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "8x"}),
+               Contains("'8x' is no number of ranks"));
+    CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "16..8"}), Contains("the range is empty"));
+    CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "8", "--tokens", "many"}),
+               Contains("--tokens:1:10: error"));
+    CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "8", "--headroom", "110 %"}),
+               Contains("share of the device's memory"));
+    CHECK_THAT(error({"resnet-50", "--platform", "dgx-h100", "--ranks", "8"}), Contains("write --batch"));
+    CHECK_THAT(error({"gpt-2", "--platform", "dgx-h100", "--ranks", "8", "--set", "training.rank=9"}),
+               Contains("did you mean 'ranks'"));
+}
+
+TEST_CASE("plan: a model that does not fit says what would help") {
+    const Outcome outcome =
+        plan({"llama-3-8b", "--platform", "p100-25g", "--ranks", "2", "--batch", "2", "--estimate"});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.out.empty());
+    CHECK_THAT(outcome.err, Catch::Contains("no plan fits") && Catch::Contains("needs the least memory"));
+}
