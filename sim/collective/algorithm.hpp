@@ -142,8 +142,8 @@ std::vector<std::string> exchange_algorithms(const std::string& operation);
 /// Returns true if an algorithm can leave out ranks that do not contribute.
 bool takes_subsets(const std::string& operation, const std::string& name);
 
-/// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: most rings, and the trees of
-/// all-reduces.
+/// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: most rings, PAT, and the
+/// trees of all-reduces.
 bool takes_channels(const AlgorithmSpec& spec);
 
 /// Names the operation's algorithms that run in channels, for a hint.

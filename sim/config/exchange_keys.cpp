@@ -45,7 +45,7 @@ void describe_channels(Fields& fields, std::optional<std::int64_t>& channels) {
     fields.integer_or_word(
         {"channels",
          "Number of NCCL-style channels (parallel rings or trees), or `auto`: one per port and path. Applies to rings, "
-         "double-binary-tree and nccl-tree. Default: the transport's, or `auto`."},
+         "double-binary-tree, nccl-tree and pat. Default: the transport's, or `auto`."},
         number, most_channels, "auto");
     if (fields.given("channels")) channels = number;
 }
