@@ -36,8 +36,9 @@ std::vector<std::vector<bool>> awaited_of(const MscclGpu& gpu) {
     return awaited;
 }
 
-/// Returns a thread block's steps. What a step sends goes together with what the next one receives, unless that or
-/// somebody else has to wait. `after_steps` is the number of a step in the file.
+/// Returns a thread block's steps. What a step sends goes together with what the next one receives, unless somebody
+/// waits for it. A step that waits for others has received before, since MSCCL's connections store what is sent; what
+/// it receives it adds after. `after_steps` is the number of a step in the file.
 LaneSteps steps_of(const MscclBlock& block, const std::vector<bool>& awaited) {
     LaneSteps lane;
     bool open = false;  // the last step may receive
@@ -49,14 +50,15 @@ LaneSteps steps_of(const MscclBlock& block, const std::vector<bool>& awaited) {
         }
         return &step;
     };
-    // A receive that waits for others is awaited before, so that its sender does not wait, too.
-    if (!block.steps.empty() && block.steps.front().after_block >= 0) lane.steps.emplace_back();
     for (std::size_t i = 0; i < block.steps.size(); ++i) {
         const MscclStep& of = block.steps[i];
         if (of.receives()) {
-            Step* const step = open && of.after_block < 0 ? &lane.steps.back() : add(of, true);
+            Step* const step = open ? &lane.steps.back() : add(of, false);
             step->receives.push_back({.peer = static_cast<std::uint32_t>(block.receives_from), .count = of.count});
-            step->reduce = of.adds_received();
+            if (of.after_block < 0)
+                step->reduce = of.adds_received();
+            else
+                add(of, true)->adds = of.adds_received() ? of.count : 0;
             open = false;
         } else if (of.type == MscclStep::Type::reduce) {
             add(of, true)->adds = of.count;

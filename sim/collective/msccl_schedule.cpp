@@ -15,6 +15,7 @@ namespace {
 using Type = MscclStep::Type;
 
 constexpr std::int64_t most = 1 << 20;                           // of any number in a file
+constexpr std::uint32_t most_channels = 64;                      // NCCL's limit
 constexpr std::uint64_t most_together = std::uint64_t{1} << 26;  // GPUs, as often as they have chunks of GPUs
 
 const std::map<std::string, Type>& types() {
@@ -141,6 +142,9 @@ private:
         block.sends_to = peer(tag, "send");
         block.receives_from = peer(tag, "recv");
         block.channel = count_of(tag, "chan");
+        if (block.channel >= most_channels)
+            throw XmlError(tag.place, fmt::format("there is no channel {}", block.channel),
+                           fmt::format("channels are numbered from 0, and there are at most {}", most_channels));
         block.place = tag.place;
         const std::size_t number = schedule.gpus.size() - 1;
         for (const auto& [other, outwards] : {std::pair{block.sends_to, true}, {block.receives_from, false}})

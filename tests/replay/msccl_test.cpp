@@ -185,6 +185,29 @@ TEST_CASE("msccl: all pairs add in one thread block what others have received", 
     }
 }
 
+TEST_CASE("msccl: a step that waits for another receives before, and so does not hold up its sender", "[memory]") {
+    // GPU 0 sends its second chunk after the first, on another channel; GPU 1 waits for both before it sends its own.
+    File file("allgather", 2, 4, true);
+    file.gpu(2, 4, 0);
+    file.block(1, 1, 0);
+    file.step("s", "i0", "o0");
+    file.step("r", "i0", "o2");
+    file.block(1, 1, 1);
+    file.step("s", "i1", "o1", {0, 0});
+    file.step("r", "i1", "o3");
+    file.gpu(2, 4, 0);
+    file.block(0, 0, 0);
+    file.step("r", "i0", "o0", {1, 0});
+    file.step("s", "i0", "o2");
+    file.block(0, 0, 1);
+    file.step("r", "i1", "o1");
+    file.step("s", "i1", "o3");
+    const AlgorithmSpec spec = file.spec("allgather");
+    // The first chunk keeps its sender for the latency, too, if that blocks.
+    CHECK(time_s(spec, 2, 1'000'000, Latency::blocking) == Approx(2 * 252e-6 + 502e-6).epsilon(1e-9));
+    CHECK(time_s(spec, 2, 1'000'000, Latency::travelling) == Approx(250e-6 + 252e-6 + 502e-6).epsilon(1e-9));
+}
+
 TEST_CASE("msccl: allgather, reduce-scatter and all-to-all, in place and not", "[memory]") {
     for (const bool in_place : {false, true}) {
         CAPTURE(in_place);
