@@ -53,7 +53,7 @@ struct TopologySpec {
     Shape shape = Shape::star;
     /// 0: as many as the topology's user needs, or as the shape's parameters give.
     std::int64_t hosts = 0;
-    /// Of the cables, by level; the last value applies to all further levels. Empty: zero.
+    /// Bandwidths and latencies of cables, by level; the last value applies to all further levels. Empty: zero.
     std::vector<double> bandwidth_Bps;
     std::vector<double> latency_s;
 
