@@ -23,7 +23,7 @@ std::uint32_t images_of(const Lowered& training) {
     return graph ? graph->images() : 1;
 }
 
-/// What messages meet on their way.
+/// Numbers of links that messages pass.
 struct Roads {
     double hops = 2;   ///< links of a route, on average
     double links = 0;  ///< of a fabric that is larger than the ranks need

@@ -18,9 +18,8 @@ bool adapts(const Cluster& cluster, std::uint32_t nodes) {
 }
 
 bool reduces_in_network(const TaskGraph& graph) {
-    return std::any_of(graph.processes().begin(), graph.processes().end(), [](const Process& process) {
-        return process.place.in_fabric() || process.place.device == Place::node_switch;
-    });
+    return std::any_of(graph.processes().begin(), graph.processes().end(),
+                       [](const Process& process) { return process.place.in_fabric(); });
 }
 
 }  // namespace

@@ -131,4 +131,15 @@ void parse_xml(std::string_view text, XmlHandler& handler) {
     Reading(handler).read(text);
 }
 
+Location locate_xml(const std::string& file, std::string_view text, const XmlLocation& place) {
+    for (std::size_t number = place.line; number > 1; --number)
+        text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    return {file, static_cast<int>(place.line), static_cast<int>(place.column),
+            std::string(text.substr(0, text.find_first_of("\r\n")))};
+}
+
+void refuse_xml(const std::string& file, std::string_view text, const XmlError& error) {
+    throw ConfigError({{locate_xml(file, text, error.place), error.what(), error.hint}});
+}
+
 }  // namespace syncline

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/base/diagnostics.hpp"
+
 /// XML documents of other tools, read element by element with expat. Refused are documents that declare entities, and
 /// those nested more deeply than a hundred. External DTDs are never read.
 namespace syncline {
@@ -43,5 +45,11 @@ public:
 
 /// Calls the handler for each element, in the order of the document. Throws XmlError, and what the handler throws.
 void parse_xml(std::string_view text, XmlHandler& handler);
+
+/// Returns a place in the text of a file.
+Location locate_xml(const std::string& file, std::string_view text, const XmlLocation& place);
+
+/// Throws ConfigError with the place of the error in the text of a file.
+[[noreturn]] void refuse_xml(const std::string& file, std::string_view text, const XmlError& error);
 
 }  // namespace syncline

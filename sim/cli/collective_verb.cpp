@@ -74,6 +74,7 @@ void add_collective(CLI::App& program, Action& action) {
     add("selection", choice);
     add("overlay", choice, " Keys are written {topology: ring}");
     add("segment", "SIZE");
+    add("msccl", "FILE");
     add("channels", "N|auto");
     add("peers", "all|one|inner-outer|machine");
     add("round", "K");

@@ -15,6 +15,7 @@ namespace {
 struct Takes {
     bool overlay = false, segment = false, peers = false, subsets = false, channels = false;
     bool switches = false;  ///< not a parameter: switches are members
+    bool schedule = false;  ///< and needs one
 };
 
 struct Entry {
@@ -40,16 +41,21 @@ const std::vector<Entry>& entries() {
         {"allreduce", "direct", algorithms::direct},
         {"allreduce", "reduce-scatter-allgather", algorithms::reduce_scatter_allgather, {.subsets = true}},
         {"allreduce", "in-network", algorithms::in_network, {.segment = true, .switches = true}},
+        {"allreduce", "msccl", algorithms::msccl, {.segment = true, .schedule = true}},
         {"reduce-scatter", "ring", algorithms::ring_reduce_scatter, {.channels = true}},
         {"reduce-scatter", "recursive-halving", algorithms::recursive_halving},
+        {"reduce-scatter", "pat", algorithms::pat, {.channels = true}},
         {"reduce-scatter", "direct", algorithms::direct},
+        {"reduce-scatter", "msccl", algorithms::msccl, {.segment = true, .schedule = true}},
         {"allgather", "ring", algorithms::ring_allgather, {.subsets = true, .channels = true}},
         {"allgather", "recursive-doubling", algorithms::recursive_doubling_allgather},
         {"allgather", "bruck", algorithms::bruck_allgather},
+        {"allgather", "pat", algorithms::pat, {.channels = true}},
         {"allgather", "direct", algorithms::direct},
         {"allgather", "padded-ring", algorithms::padded_ring, {.subsets = true}},
         {"allgather", "ring-broadcast", algorithms::ring_broadcast, {.segment = true, .subsets = true}},
         {"allgather", "spread-doubling", algorithms::spread_doubling, {.subsets = true}},
+        {"allgather", "msccl", algorithms::msccl, {.segment = true, .schedule = true}},
         {"broadcast", "binomial-tree", algorithms::binomial_tree},
         {"broadcast", "pipelined-tree", algorithms::pipelined_tree, {.overlay = true, .segment = true}},
         {"broadcast", "double-binary-tree", algorithms::double_binary_tree, {.segment = true}},
@@ -66,6 +72,7 @@ const std::vector<Entry>& entries() {
         {"all-to-all", "direct", algorithms::direct},
         {"all-to-all", "pairwise", algorithms::pairwise},
         {"all-to-all", "bruck", algorithms::bruck_all_to_all},
+        {"all-to-all", "msccl", algorithms::msccl, {.segment = true, .schedule = true}},
         {"barrier", "dissemination", algorithms::dissemination},
         {"neighbour-exchange", "gossip", algorithms::gossip, {.overlay = true, .peers = true}},
     };
@@ -94,6 +101,8 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
                              "use 0 to let the algorithm choose the segments");
     if (spec.peers != Peers::all && !takes.peers)
         throw AlgorithmError("peers", fmt::format("'{}' does not choose its peers", spec.name), "only 'gossip' does");
+    if (spec.schedule && !takes.schedule)
+        throw AlgorithmError(scheduled, fmt::format("'{}' has its own steps", spec.name), "remove it");
     const auto check_subset = [&](const char* key, std::uint32_t members) {
         if (members != 0 && !takes.subsets)
             throw AlgorithmError(
@@ -117,7 +126,8 @@ const std::vector<std::string>& operation_names() {
 std::vector<std::string> algorithm_names(const std::string& operation) {
     std::vector<std::string> names;
     for (const Entry& entry : entries())
-        if (entry.operation == operation && !entry.takes.switches) names.emplace_back(entry.name);
+        if (entry.operation == operation && !entry.takes.switches && !entry.takes.schedule)
+            names.emplace_back(entry.name);
     if (names.empty()) throw std::logic_error(fmt::format("unknown operation '{}'", operation));
     return names;
 }

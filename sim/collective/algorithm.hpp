@@ -90,6 +90,11 @@ inline const std::string in_network_allreduce = "in-network";
 /// level of a hierarchical overlay, as in inner_outer.cpp and machine_gossip.cpp.
 enum class Peers { all, one, inner_outer, machine };
 
+/// The all-reduce, reduce-scatter, allgather or all-to-all whose steps are in a file: see msccl_schedule.hpp.
+inline const std::string scheduled = "msccl";
+
+struct MscclSchedule;
+
 /// An algorithm and its parameters.
 ///
 /// The operations, for N ranks and a buffer of S bytes, cut into N blocks where needed: `allreduce`, every rank ends
@@ -106,7 +111,8 @@ struct AlgorithmSpec {
     /// Maximum size of the pieces into which the buffer, or each block of it, is cut; 0: one piece, except that
     /// double-binary-tree uses pieces of 512 KiB.
     double segment_bytes = 0;
-    Peers peers = Peers::all;  ///< for gossip
+    Peers peers = Peers::all;                            ///< for gossip
+    std::shared_ptr<const MscclSchedule> schedule = {};  ///< for msccl
     /// For allgather and allreduce: number of ranks that contribute, and number of ranks that receive; 0: all.
     std::uint32_t contributors = 0, receivers = 0;
     /// The plan names the algorithm, so that a transport's selection may not choose another.
@@ -115,8 +121,8 @@ struct AlgorithmSpec {
     std::vector<std::uint32_t> node_ranks = {};
 };
 
-/// An invalid choice. `key` is the parameter to blame: "algorithm", "overlay", "segment", "peers", "contributors",
-/// "receivers" or "ranks".
+/// An invalid choice. `key` is the parameter to blame: "algorithm", "overlay", "segment", "peers", "msccl",
+/// "contributors", "receivers" or "ranks".
 class AlgorithmError : public std::runtime_error {
 public:
     AlgorithmError(std::string blamed, const std::string& message, std::string advice = "")
@@ -127,8 +133,8 @@ public:
 /// Returns the names of the operations, allreduce first.
 const std::vector<std::string>& operation_names();
 
-/// Returns the algorithms of an operation whose members are ranks alone, its default first. Throws std::logic_error if
-/// the operation is unknown.
+/// Returns the algorithms of an operation whose members are ranks alone and whose steps are not in a file, its default
+/// first. Throws std::logic_error if the operation is unknown.
 std::vector<std::string> algorithm_names(const std::string& operation);
 
 /// Returns those and the operations of ranks with parameter servers: `push`, every rank's buffer to the servers, which
@@ -142,8 +148,8 @@ std::vector<std::string> exchange_algorithms(const std::string& operation);
 /// Returns true if an algorithm can leave out ranks that do not contribute.
 bool takes_subsets(const std::string& operation, const std::string& name);
 
-/// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: most rings, and the trees of
-/// all-reduces.
+/// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: most rings, PAT, and the
+/// trees of all-reduces.
 bool takes_channels(const AlgorithmSpec& spec);
 
 /// Names the operation's algorithms that run in channels, for a hint.

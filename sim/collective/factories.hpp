@@ -12,9 +12,9 @@ using Factory = std::shared_ptr<const CollectiveAlgorithm>(const AlgorithmSpec& 
 
 Factory binomial_gather, binomial_scatter, binomial_tree, bruck_all_to_all, bruck_allgather, direct, dissemination,
     double_binary_tree, gossip, hierarchical, hierarchical_leaders, in_network, inner_outer_gossip, machine_gossip,
-    nccl_tree, padded_ring, pairwise, pipelined_tree, rabenseifner, recursive_doubling, recursive_doubling_allgather,
-    recursive_halving, reduce_scatter_allgather, ring_allgather, ring_allreduce, ring_broadcast, ring_reduce_scatter,
-    scatter_allgather, segmented_ring, spread_doubling;
+    msccl, nccl_tree, padded_ring, pairwise, pat, pipelined_tree, rabenseifner, recursive_doubling,
+    recursive_doubling_allgather, recursive_halving, reduce_scatter_allgather, ring_allgather, ring_allreduce,
+    ring_broadcast, ring_reduce_scatter, scatter_allgather, segmented_ring, spread_doubling;
 
 }  // namespace syncline::algorithms
 

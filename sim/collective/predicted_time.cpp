@@ -16,6 +16,10 @@ bool is_tree(const std::string& operation, const std::string& algorithm) {
     return operation == "allreduce" && (algorithm == "nccl-tree" || algorithm == "double-binary-tree");
 }
 
+bool is_pat(const std::string& operation, const std::string& algorithm) {
+    return (operation == "reduce-scatter" || operation == "allgather") && algorithm == "pat";
+}
+
 bool is_direct(const std::string& operation, const std::string& algorithm) {
     return operation == "all-to-all" && algorithm == "direct";
 }
@@ -42,6 +46,7 @@ Protocol ProtocolTerms::of(const std::string& operation, const std::string& algo
     Protocol protocol{name, launch_s, inside_latency_s, between_latency_s, bandwidth_factor, bandwidth_factor};
     protocol.inside_factor = share(bandwidth_factor, terrain.inside_Bps, inside_Bps);
     protocol.between_factor = share(bandwidth_factor, terrain.between_Bps, between_Bps);
+    protocol.launch_s += terrain.ranks * launch_per_rank_s;
     protocol.launch_s += static_cast<double>(bytes) / terrain.ranks / copy_Bps;
     const std::uint32_t heads = terrain.ranks / terrain.nodes;
     if (operation == "allreduce" && algorithm == in_network_allreduce && chunk_latency_s > 0 && heads > 1 &&
@@ -56,8 +61,8 @@ Protocol ProtocolTerms::of(const std::string& operation, const std::string& algo
 
 bool is_predictable(const std::string& operation, const std::string& algorithm) {
     const bool ringed = operation == "allreduce" || operation == "reduce-scatter" || operation == "allgather";
-    return (ringed && algorithm == "ring") || is_tree(operation, algorithm) || is_direct(operation, algorithm) ||
-           (operation == "allreduce" && algorithm == in_network_allreduce);
+    return (ringed && algorithm == "ring") || is_pat(operation, algorithm) || is_tree(operation, algorithm) ||
+           is_direct(operation, algorithm) || (operation == "allreduce" && algorithm == in_network_allreduce);
 }
 
 double predicted_time_s(const std::string& operation, const std::string& algorithm, const Protocol& protocol,
@@ -85,6 +90,8 @@ double predicted_time_s(const std::string& operation, const std::string& algorit
         return protocol.launch_s + inside_s + 2 * levels * protocol.between_latency_s +
                std::max(data_s, times * size / between_Bps);
     }
+    if (is_pat(operation, algorithm))
+        return protocol.launch_s + levels * protocol.between_latency_s + size / narrowest_Bps(terrain, protocol, false);
     if (is_direct(operation, algorithm)) {
         const double here = ranks / nodes;
         const double inside_s = here > 1 ? size * (here - 1) / ranks / inside_Bps : 0;

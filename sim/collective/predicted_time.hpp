@@ -13,6 +13,7 @@
 ///   ring                  launch + (n - i)·inside + i·between + S·n/N/B, with n = 2(N-1) steps of an all-reduce and
 ///                         N-1 of a reduce-scatter or an allgather, i = 2(M-1) or M-1 of them between nodes
 ///   nccl-tree             launch + 2((⌊h⌋-1)·inside + ⌊lg M⌋·between) + S/(B/2)
+///   pat                   launch + ⌊lg M⌋·between + S/B, for h = 1
 ///   in-network            in a node: launch + inside + S(1 + 1/N)/B_in; among nodes see nvls.hpp
 ///   direct (all-to-all)   launch + latency + max(S(h-1)/N/B_in, S(N-h)/N·h/B_out)
 ///
@@ -22,7 +23,7 @@
 /// are the protocol's. Source: NVIDIA NCCL 2.28, src/graph/tuning.cc, ncclTopoTuneModel and ncclTopoGetAlgoTime.
 ///
 /// Left out: the table that corrects trees of medium size, the plateau of rings, the CPU's overhead of posting, the
-/// trees' latency for rings with one rank per node.
+/// trees' latency for rings with one rank per node, which is a row's.
 namespace syncline {
 
 /// Properties of the machine that a prediction depends on.
@@ -51,6 +52,7 @@ struct ProtocolTerms {
     /// size is nvls_chunk_bytes(); 0: no such rounds.
     double chunk_latency_s = 0;
     std::uint32_t channels = 1;
+    double launch_per_rank_s = 0;  ///< for each rank of the group, in addition to launch_s
 
     /// Returns the protocol of an exchange of `bytes`. Each factor is the share of the links' time in which they carry
     /// data: that of bandwidth_factor, or less where a maximum rate or chunks limit it.

@@ -72,6 +72,7 @@ struct Step {
     std::uint32_t body = 1;
     /// The step begins when this lane of the same member has done so many steps, repetitions included.
     std::uint32_t after_lane = no_lane, after_steps = 0;
+    std::uint32_t adds = 0;  ///< blocks of the largest size that the member adds to others of its own (γ per byte)
 };
 
 struct Program {

@@ -15,7 +15,7 @@ bool alike(const std::vector<Message>& a, const std::vector<Message>& b) {
 }
 
 bool alike(const Step& a, const Step& b) {
-    return a.reduce == b.reduce && alike(a.sends, b.sends) && alike(a.receives, b.receives);
+    return a.reduce == b.reduce && a.adds == b.adds && alike(a.sends, b.sends) && alike(a.receives, b.receives);
 }
 
 /// Returns true if all receivers turn by the same amount, and all senders by its opposite.

@@ -19,6 +19,7 @@ bool SelectionCondition::holds(std::uint64_t bytes, const Terrain& terrain) cons
     const auto size = static_cast<double>(bytes);
     return (!below_bytes || size < *below_bytes) && (!block_below_bytes || size / terrain.ranks < *block_below_bytes) &&
            (!nodes_below || terrain.nodes < *nodes_below) && (!nodes_from || terrain.nodes >= *nodes_from) &&
+           (!node_ranks_below || terrain.ranks <= (*node_ranks_below - 1) * std::uint64_t{terrain.nodes}) &&
            holds_for_ranks(terrain.ranks);
 }
 
@@ -34,7 +35,7 @@ std::uint64_t SelectionCondition::most_bytes(std::uint64_t bytes, std::uint32_t 
 
 bool SelectionCondition::always() const {
     return !below_bytes && !block_below_bytes && !ranks_below && !ranks_from && !nodes_below && !nodes_from &&
-           !even_ranks && !power_of_two;
+           !node_ranks_below && !even_ranks && !power_of_two;
 }
 
 std::string SelectionCondition::words() const {
@@ -45,6 +46,9 @@ std::string SelectionCondition::words() const {
     if (ranks_from) parts.push_back(fmt::format("{} ranks or more", *ranks_from));
     if (nodes_below) parts.push_back(*nodes_below == 2 ? "one node" : fmt::format("fewer than {} nodes", *nodes_below));
     if (nodes_from) parts.push_back(fmt::format("{} nodes or more", *nodes_from));
+    if (node_ranks_below)
+        parts.push_back(*node_ranks_below == 2 ? "one rank on each node"
+                                               : fmt::format("fewer than {} ranks on each node", *node_ranks_below));
     if (even_ranks) parts.emplace_back(*even_ranks ? "an even number of ranks" : "an odd number of ranks");
     if (power_of_two) parts.emplace_back(*power_of_two ? "power-of-two ranks" : "non-power-of-two ranks");
     return parts.empty() ? "always" : fmt::format("{}", fmt::join(parts, ", "));

@@ -19,6 +19,7 @@ struct SelectionCondition {
     std::optional<double> below_bytes, block_below_bytes;
     std::optional<std::uint32_t> ranks_below, ranks_from;
     std::optional<std::uint32_t> nodes_below, nodes_from;  ///< nodes that have a rank
+    std::optional<std::uint32_t> node_ranks_below;         ///< mean number of ranks on these
     std::optional<bool> even_ranks, power_of_two;
 
     bool holds(std::uint64_t bytes, const Terrain& terrain) const;

@@ -91,6 +91,7 @@ void describe(Fields& fields, CollectivePlan& plan) {
                   algorithm.name, algorithms);
     algorithm.named = fields.given("algorithm");
     describe_algorithm(fields, algorithm);
+    describe_schedule(fields, algorithm);
     std::int64_t round = plan.round;
     fields.integer({"round",
                     "Round of gossip to simulate, counted from 0, if peers change between rounds. Default: the mean "

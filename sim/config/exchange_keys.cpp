@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/collective/msccl_schedule.hpp"
 #include "sim/config/counts.hpp"
 #include "sim/config/file_kinds.hpp"
 #include "sim/config/framework_keys.hpp"
@@ -29,8 +30,8 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
                     false, true},
                    [&](Fields& inner) { describe(inner, algorithm.overlay.emplace()); });
     fields.quantity({"segment",
-                     "Maximum segment size in trees, segmented-ring, ring-broadcast, hierarchical, in-network: `1 "
-                     "MiB`. Default: one segment; double-binary-tree 512, nccl-tree 32 to 512, in-network 128 KiB."},
+                     "Maximum segment size in trees, segmented-ring, ring-broadcast, hierarchical, in-network, msccl: "
+                     "`1 MiB`. Default: one; double-binary-tree 512, nccl-tree 32 to 512, in-network 128 KiB."},
                     algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
     fields.one_of(
         {"peers",
@@ -40,12 +41,30 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
         {{"all", Peers::all}, {"one", Peers::one}, {"inner-outer", Peers::inner_outer}, {"machine", Peers::machine}});
 }
 
+void describe_schedule(Fields& fields, AlgorithmSpec& algorithm) {
+    fields.file({"msccl",
+                 "Schedule of the exchange in the XML of Microsoft's MSCCL, `<algo ...>`, in place of `algorithm`: the "
+                 "name of its file."},
+                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+                    algorithm.schedule = read_msccl(path, text);
+                    algorithm.name = scheduled;
+                    algorithm.named = true;
+                });
+    if (!algorithm.schedule) return;
+    if (fields.given("algorithm"))
+        fields.reject("algorithm", "'algorithm' and 'msccl' exclude each other", "remove one of the two");
+    if (algorithm.schedule->operation != algorithm.operation)
+        fields.reject(
+            "msccl",
+            fmt::format("the file has steps of {}, not of {}", algorithm.schedule->operation, algorithm.operation), "");
+}
+
 void describe_channels(Fields& fields, std::optional<std::int64_t>& channels) {
     std::int64_t number = automatic_channels;
     fields.integer_or_word(
         {"channels",
          "Number of NCCL-style channels (parallel rings or trees), or `auto`: one per port and path. Applies to rings, "
-         "double-binary-tree and nccl-tree. Default: the transport's, or `auto`."},
+         "double-binary-tree, nccl-tree and pat. Default: the transport's, or `auto`."},
         number, most_channels, "auto");
     if (fields.given("channels")) channels = number;
 }

@@ -24,6 +24,7 @@ inline constexpr std::int64_t largest_group = 1 << 20;
 
 /// Describes the keys `overlay`, `segment` and `peers`.
 void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm);
+void describe_schedule(Fields& fields, AlgorithmSpec& algorithm);
 /// Describes the key `selection`.
 void describe_selection(Fields& fields, std::optional<Selection>& selection);
 /// Describes the key `fidelity`.

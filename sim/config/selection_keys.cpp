@@ -26,6 +26,8 @@ void describe(Fields& fields, ProtocolTerms& protocol) {
     fields.text({"name", "Name shown in results: `LL`.", true}, protocol.name);
     fields.quantity({"launch", "Launch time on every rank, before the first step: `6.6 us`."}, protocol.launch_s,
                     Dimension::seconds, times);
+    fields.quantity({"launch_per_rank", "Launch time for each rank of the group, in addition to `launch`: `2.8 us`."},
+                    protocol.launch_per_rank_s, Dimension::seconds, times);
     fields.section({"latency", "Latency of every message, in addition to that of the links."}, [&](Fields& inner) {
         inner.quantity({"inside", "Latency inside a node: `0.6 us`."}, protocol.inside_latency_s, Dimension::seconds,
                        times);
@@ -79,6 +81,8 @@ void describe(Fields& fields, SelectionCondition& condition) {
     ranks({"nodes_below", "Upper bound of the number of nodes that have a rank, exclusive: 2 for groups in one node."},
           condition.nodes_below);
     ranks({"nodes_from", "Minimum number of nodes that have a rank."}, condition.nodes_from);
+    ranks({"node_ranks_below", "Upper bound of the number of ranks on a node, exclusive: 2 for one rank on each."},
+          condition.node_ranks_below);
     fields.flag({"even_ranks", "Parity of the number of ranks: even (`true`) or odd (`false`). Default: both."},
                 condition.even_ranks);
     fields.flag({"power_of_two", "Number of ranks: a power of two (`true`), or not (`false`). Default: both."},
@@ -106,8 +110,8 @@ void describe(Fields& fields, SelectionRow& row) {
                 inner.reject(
                     "algorithm",
                     fmt::format("there is no predicted time for '{}' of {}", candidate.algorithm.name, operation),
-                    "there is one for 'ring' of allreduce, reduce-scatter and allgather, for "
-                    "'nccl-tree', 'double-binary-tree' and 'in-network' of allreduce, and for 'direct' "
+                    "there is one for 'ring' of allreduce, reduce-scatter and allgather, for 'pat' of the "
+                    "last two, for 'nccl-tree', 'double-binary-tree' and 'in-network' of allreduce, and for 'direct' "
                     "of all-to-all");
             row.candidates.push_back(std::move(candidate));
         });

@@ -212,6 +212,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                   training_algorithms());
     plan.algorithm.named = fields.given("algorithm");
     describe_algorithm(fields, plan.algorithm);
+    describe_schedule(fields, plan.algorithm);
     describe_selection(fields, plan.selection);
     describe_channels(fields, plan.channels);
     fields.one_of({"overlap",

@@ -106,6 +106,7 @@ CollectivePlan with_algorithm(CollectivePlan plan, const std::string& name) {
     plan.algorithm.name = name;
     plan.algorithm.named = true;
     plan.algorithm.overlay.reset();
+    plan.algorithm.schedule.reset();
     plan.algorithm.segment_bytes = 0;
     plan.channels.reset();
     return plan;

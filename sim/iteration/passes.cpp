@@ -64,7 +64,7 @@ private:
     /// State of a rank while its tasks are added.
     struct Cursor {
         StreamId activations = no_stream, weights = no_stream;
-        /// Of gradients and of activations, on the way to the last stage and, where microbatches turn, back.
+        /// Streams of gradients and of activations, on the way to the last stage and, where microbatches turn, back.
         StreamId send[2][2] = {{no_stream, no_stream}, {no_stream, no_stream}};
         StreamId receive[2][2] = {{no_stream, no_stream}, {no_stream, no_stream}};
         TaskId sent = no_task;          ///< the transfer that the pass waits for

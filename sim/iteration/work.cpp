@@ -185,7 +185,7 @@ Work work_of(const Lowered& training) {
     const std::vector<VirtualStagePasses> passes = passes_of(training);
     for (std::uint32_t part = 0; part < passes.size(); ++part) {
         const double all = arrangement.micro_batches;
-        // Of the backward passes some compute all gradients.
+        // Some of the backward passes compute all gradients.
         double whole = 0;
         if (!passes[part].whole.operations.empty())
             for (const Slot& slot : slots(plan.parallelism.pipeline, arrangement.stage_of(part)))

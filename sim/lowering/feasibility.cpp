@@ -53,6 +53,22 @@ std::string hint_for_nodes(const Cluster& cluster, std::int64_t nodes, std::int6
     return hint;
 }
 
+/// Complains if rails without spines leave some places without a way between them.
+void judge_rails(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks, bool served,
+                 Complaints& complaints) {
+    if (cluster.native || !has_separate_rails(cluster.fabric.topology)) return;
+    if (served)
+        complaints.push_back({"servers", "servers use a node's first port, and the rails have no spines that join them",
+                              "`--set platform.fabric.spines=1` joins the rails"});
+    else if (nodes_needed(cluster, placement, ranks) > 1 && !reaches_all_rails(cluster))
+        complaints.push_back(
+            {"ranks",
+             "some ranks are on different rails, which no spines join, and their messages do not "
+             "change rails inside a node",
+             "`--set platform.fabric.spines=1` joins the rails; `transport.pxn` needs direct links or a "
+             "switch between a node's devices"});
+}
+
 /// Complains unless there is a device for each rank, and after them a node for each of the `servers` with their own
 /// nodes.
 void judge_nodes(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks, std::int64_t servers,
@@ -211,6 +227,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     const bool sliced = served && plan.servers.assignment == ServerAssignment::sliced;
     const std::int64_t servers = served ? plan.servers.count : 0;
     judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);
+    judge_rails(cluster, plan.placement, plan.ranks, served, complaints);
     judge_bytes("ranks", bytes, plan.ranks, all_pairs, complaints);
     judge_pieces(plan, bytes, plan.ranks * (sliced ? servers : 1), complaints);
     judge_connections(plan.ranks, servers, complaints);
@@ -253,6 +270,7 @@ Complaints judge(const Cluster& cluster, const CollectivePlan& plan) {
     if (complaints.empty() && !plan.served() && !plan.selection) judge_round(plan, complaints);
     if (!complaints.empty()) return complaints;
     judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);
+    judge_rails(cluster, plan.placement, plan.ranks, plan.served(), complaints);
     judge_bytes(sweep ? "sweep" : "bytes", largest, plan.ranks, algorithm.operation == "neighbour-exchange",
                 complaints);
     if (complaints.empty() && !plan.selection && algorithm.name == in_network_allreduce)

@@ -155,7 +155,8 @@ constexpr Setting late_messages{"jitter.messages", "", [](const Plan& plan) { re
 
 constexpr Setting gossip{"exchange", "gossip", is<&Plan::exchange, ExchangeKind::gossip>};
 constexpr Setting served{"exchange", "parameter-server", is<&Plan::exchange, ExchangeKind::parameter_server>};
-constexpr Setting algorithm{"algorithm", ""}, overlay{"overlay", ""}, segment{"segment", ""}, peers{"peers", ""};
+constexpr Setting algorithm{"algorithm", ""}, overlay{"overlay", ""}, segment{"segment", ""}, peers{"peers", ""},
+    msccl{"msccl", ""};
 constexpr Setting in_network{"algorithm", "in-network", [](const Plan& plan) {
                                  return plan.exchange == ExchangeKind::allreduce && !plan.selection &&
                                         plan.algorithm.name == in_network_allreduce;
@@ -276,14 +277,14 @@ std::vector<Rule> table() {
         excludes({bytes, sweep}, barrier, "a barrier carries no bytes", "remove it"),
         needs({first_bucket, full}, threshold, "'{setting}' has no effect without a threshold",
               "write for example `threshold: 25 MiB`"),
-        excludes({overlay, segment, peers}, sharding, "'{setting}' has no effect on sharded gradients",
+        excludes({overlay, segment, peers, msccl}, sharding, "'{setting}' has no effect on sharded gradients",
                  "set `activations: {reduce_scatter, allgather}` of `parallelism` instead"),
-        excludes({overlay, segment, channels, peers, round_number, contributors, receivers}, served,
+        excludes({overlay, segment, channels, peers, msccl, round_number, contributors, receivers}, served,
                  "'{setting}' has no effect with a parameter server", "remove it"),
-        excludes({algorithm, selection, overlay, segment, peers}, top_k,
+        excludes({algorithm, selection, overlay, segment, peers, msccl}, top_k,
                  "'{setting}' has no effect on the values of top_k, which are exchanged by an allgather",
                  "remove it, in a variant by `~`; `algorithm` of `top_k` chooses the allgather"),
-        excludes({algorithm, overlay, segment, peers, round_number, contributors, receivers}, selects, twice,
+        excludes({algorithm, overlay, segment, peers, msccl, round_number, contributors, receivers}, selects, twice,
                  one_of_both),
         needs({searched}, batch_of_all, "`parallelism: auto` compares plans at the same batch, but there is no 'batch'",
               "write `batch`, the samples of all ranks together, in place of `batch_per_rank`"),

@@ -1,5 +1,7 @@
 #include "sim/platform/cluster.hpp"
 
+#include "sim/platform/node_rings.hpp"
+
 namespace syncline {
 
 std::uint32_t NodeDesign::nic(std::uint32_t device) const {
@@ -30,6 +32,17 @@ bool relays_on_rails(const Cluster& cluster) {
     if (cluster.native || node.devices == 1 || node.nics == 1 || !linked) return false;
     const bool rails = cluster.fabric.topology.shape == Shape::rails;
     return cluster.transport.pxn.value_or(rails && cluster.transport.channels == 0);
+}
+
+bool reaches_all_rails(const Cluster& cluster) {
+    const NodeDesign& node = cluster.node;
+    bool one_port = true, linked = true;
+    for (std::uint32_t a = 0; a < node.devices; ++a)
+        for (std::uint32_t b = 0; b < a; ++b) {
+            one_port = one_port && node.nic(a) == node.nic(b);
+            linked = linked && (node.links != NodeLinks::mesh || direct_links(node, a, b) > 0);
+        }
+    return one_port || (linked && relays_on_rails(cluster));
 }
 
 SpeedBesideExchange speed_beside_exchange(const Cluster& cluster) {

@@ -164,6 +164,10 @@ Routing::Policy policy_of(const Fabric& fabric);
 /// device, NCCL's restriction to messages between pairs (its rings and trees seldom change rails).
 bool relays_on_rails(const Cluster& cluster);
 
+/// Returns true if a device reaches any device of other nodes on a fabric of rails that no spines join: all devices use
+/// the same port, or messages can change rails inside a node.
+bool reaches_all_rails(const Cluster& cluster);
+
 /// Returns 1/γ of a collective's members: the transport's rate, or that of the device or host that it names.
 double reduction_Bps(const Cluster& cluster);
 

@@ -5,21 +5,20 @@
 
 namespace syncline {
 
-/// Location of a process: a device of a node, the node's host, its switch of devices, or a switch of the fabric.
+/// Location of a process: a device of a node, the node's host, or a switch of the fabric.
 struct Place {
     static constexpr std::uint32_t host = ~std::uint32_t{0};
-    static constexpr std::uint32_t node_switch = host - 1;
     static constexpr std::uint32_t first_fabric_switch = std::uint32_t{1} << 31;
 
     std::uint32_t node = 0;    ///< of a switch of the fabric: any node that is in use
-    std::uint32_t device = 0;  ///< or `host`, or `node_switch`, or a switch of the fabric
+    std::uint32_t device = 0;  ///< or `host`, or a switch of the fabric
 
     /// Returns the place of a vertex of the fabric; `node` is any node that is in use.
     static Place fabric_switch(std::uint32_t node, std::uint32_t vertex) {
         return {node, first_fabric_switch + vertex};
     }
     bool on_device() const { return device < first_fabric_switch; }
-    bool in_fabric() const { return device >= first_fabric_switch && device < node_switch; }
+    bool in_fabric() const { return device >= first_fabric_switch && device < host; }
     std::uint32_t vertex() const { return device - first_fabric_switch; }  ///< if it is in the fabric
 
     auto operator<=>(const Place&) const = default;

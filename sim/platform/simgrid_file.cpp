@@ -217,20 +217,6 @@ private:
     SimGridSize size_;
 };
 
-/// Returns line `number` of `text`.
-std::string_view line_of(std::string_view text, std::size_t number) {
-    for (; number > 1; --number) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    return text.substr(0, text.find_first_of("\r\n"));
-}
-
-Location locate(const std::string& file, std::string_view text, const XmlLocation& place) {
-    return {file, static_cast<int>(place.line), static_cast<int>(place.column), std::string(line_of(text, place.line))};
-}
-
-[[noreturn]] void refuse(const std::string& file, std::string_view text, const XmlError& error) {
-    throw ConfigError({{locate(file, text, error.place), error.what(), error.hint}});
-}
-
 }  // namespace
 
 SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
@@ -240,7 +226,7 @@ SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
         try {
             return parse_simgrid_trace(content, of);
         } catch (const XmlError& error) {
-            refuse((std::filesystem::path(file).parent_path() / name).string(), content, error);
+            refuse_xml((std::filesystem::path(file).parent_path() / name).string(), content, error);
         }
     };
     try {
@@ -248,7 +234,7 @@ SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
         parse_xml(text, checker);
         SimGridFile result{std::move(checker.text), {}, {}, {}};
         if (!checker.idle_settings.empty())
-            result.warning = {locate(file, text, checker.first_idle),
+            result.warning = {locate_xml(file, text, checker.first_idle),
                               fmt::format("without effect here: '{}'", fmt::join(checker.idle_settings, "', '")),
                               "only settings of the network are read"};
         std::map<std::pair<std::string, TraceOf>, std::size_t> numbers;
@@ -269,7 +255,7 @@ SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
         }
         return result;
     } catch (const XmlError& error) {
-        refuse(file, text, error);
+        refuse_xml(file, text, error);
     }
 }
 

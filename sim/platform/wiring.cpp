@@ -199,7 +199,7 @@ void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links,
         if (from == to || from.device == Place::host || to.device == Place::host)
             links.push_back(in_node(from.node, node_links_ - 1));
         else
-            within(from.node, inner_vertex(from), inner_vertex(to), links);
+            within(from.node, from.device, to.device, links);
         return;
     }
     const Place by = sender(from, to);

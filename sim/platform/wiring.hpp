@@ -15,10 +15,9 @@
 /// by the fewest hops; in a mesh the pair's own link, or PCIe, if the node has it, as in NCCL's rings (NVIDIA/nccl,
 /// issue 301), or else a neighbour of both (issue 819). Between a device and its host, or from a place to itself: the
 /// node's loopback. Links that are unlimited and take no time are left out. A host uses its node's first port. A switch
-/// of the fabric is the end of a route at that vertex, and a node's switch between those of the route inside. With PXN
-/// (relays_on_rails) a route to another rail begins with that to the device with the receiver's number. Several
-/// shortest paths in a node are chosen as in a fabric without levels: `first`, or else `ecmp`. All nodes have the same
-/// links inside, so a route needs no table.
+/// of the fabric is the end of a route at that vertex. With PXN (relays_on_rails) a route to another rail begins with
+/// that to the device with the receiver's number. Several shortest paths in a node are chosen as in a fabric without
+/// levels: `first`, or else `ecmp`. All nodes have the same links inside, so a route needs no table.
 namespace syncline {
 
 class Wiring {
@@ -82,10 +81,6 @@ private:
     /// Returns the vertex of the fabric that is this place, or its port.
     std::uint32_t fabric_vertex(const Place& place) const {
         return place.in_fabric() ? place.vertex() : fabric_host(place);
-    }
-    /// Returns the vertex of inside_ that is this place: a device, or the switch, which follows the devices.
-    std::uint32_t inner_vertex(const Place& place) const {
-        return place.device == Place::node_switch ? static_cast<std::uint32_t>(node_.devices) : place.device;
     }
 
     const NodeDesign node_;

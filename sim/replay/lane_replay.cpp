@@ -257,7 +257,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, RingFolding::Visit visit)
         session_.sent(iteration_, ports.out.size());
 
         Rest rest{rest_of_latency(ports)};
-        std::uint64_t reduced = 0;
+        std::uint64_t reduced = step.adds * partition.largest();
         for (std::size_t i = 0; i < ports.in.size(); ++i) {
             rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.driver_query_s;
             if (stages) {

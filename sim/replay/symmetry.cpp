@@ -33,8 +33,9 @@ bool same_program(const Program& a, const Program& b, std::uint32_t turn, std::u
     return parts(a) == parts(b) &&
            std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
                       [&](const Step& one, const Step& other) {
-                          return one.reduce == other.reduce && one.repeat == other.repeat && one.body == other.body &&
-                                 one.after_lane == other.after_lane && one.after_steps == other.after_steps &&
+                          return one.reduce == other.reduce && one.adds == other.adds && one.repeat == other.repeat &&
+                                 one.body == other.body && one.after_lane == other.after_lane &&
+                                 one.after_steps == other.after_steps &&
                                  std::equal(one.sends.begin(), one.sends.end(), other.sends.begin(), other.sends.end(),
                                             messages) &&
                                  std::equal(one.receives.begin(), one.receives.end(), other.receives.begin(),

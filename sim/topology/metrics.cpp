@@ -82,10 +82,24 @@ void bisect(const TopologySpec& spec, const Topology& topology, const Network& c
     if (of_bandwidth.basis != of_cables.basis) metrics.bisection_basis += "; bandwidth: " + of_bandwidth.basis;
 }
 
+/// Returns the metrics of rails that are networks of their own: distances and connectivity in one of them.
+Metrics measure_rails(TopologySpec spec, const Topology& topology) {
+    spec.rails = 1;
+    spec.hosts = topology.hosts / topology.parts;
+    Metrics metrics = measure_topology(spec, make_topology(spec, Use::fabric));
+    count(topology, metrics);
+    metrics.bisection_cables *= topology.parts;
+    if (metrics.bisection_Bps) *metrics.bisection_Bps *= topology.parts;
+    metrics.bisection_basis += ", in each rail";
+    metrics.levels = levels_of(topology);
+    return metrics;
+}
+
 }  // namespace
 
 Metrics measure_topology(const TopologySpec& spec, const Topology& topology) {
     if (topology.hosts == 0) throw std::logic_error("cannot measure a topology without hosts");
+    if (topology.parts > 1) return measure_rails(spec, topology);
     Metrics metrics;
     count(topology, metrics);
 

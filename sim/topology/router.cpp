@@ -47,7 +47,7 @@ Router::Router(const Topology& topology, const Routing& routing)
     : vertices_(topology.vertices()),
       shortest_(routing.shortest),
       policy_(routing.policy.value_or(topology.parents.empty() ? Routing::Policy::ecmp : Routing::Policy::d_mod_k)),
-      single_way_(topology.cables + 1 == vertices_),
+      single_way_(topology.cables + topology.parts == vertices_),
       circular_(topology.circular),
       out_(vertices_),
       in_(vertices_),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/topology/builder.hpp"
 
 namespace syncline {
@@ -14,14 +16,15 @@ void require_range(const char* key, std::int64_t value, std::int64_t least) {
     if (value > shapes::most_vertices) shapes::refuse_so_many(key);
 }
 
-/// After these checks, the product of two numbers does not overflow. Zero means "not given", if it is the default.
+/// After these checks, the product of two numbers does not overflow. Zero or -1 means "not given", if it is the
+/// default.
 void require_ranges(const TopologySpec& spec) {
     const TopologySpec standard;
     require_range("hosts", spec.hosts, 0);
     for (const shapes::Family* family : shapes::all) {
         for (const ShapeParameter& parameter : family->parameters) {
             if (const auto* number = std::get_if<std::int64_t TopologySpec::*>(&parameter.value))
-                require_range(parameter.key, spec.**number, standard.**number == 0 ? 0 : 1);
+                require_range(parameter.key, spec.**number, std::min<std::int64_t>(standard.**number, 1));
             if (const auto* list = std::get_if<std::vector<std::int64_t> TopologySpec::*>(&parameter.value))
                 for (const std::int64_t number : spec.**list) require_range(parameter.key, number, 1);
         }
@@ -59,7 +62,7 @@ Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
     Topology topology = family.build != nullptr
                             ? family.build(request)
                             : shapes::build_hierarchy(request, std::array{HierarchyLevel{spec.shape, 0}});
-    require_connected(topology);
+    if (topology.parts == 1) require_connected(topology);
     if (family.factors != nullptr) topology.cycles = family.factors(bare, topology);
     return topology;
 }

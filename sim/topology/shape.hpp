@@ -53,7 +53,7 @@ struct TopologySpec {
     Shape shape = Shape::star;
     /// 0: as many as the topology's user needs, or as the shape's parameters give.
     std::int64_t hosts = 0;
-    /// Of the cables, by level; the last value applies to all further levels. Empty: zero.
+    /// Bandwidths and latencies of cables, by level; the last value applies to all further levels. Empty: zero.
     std::vector<double> bandwidth_Bps;
     std::vector<double> latency_s;
 
@@ -66,9 +66,11 @@ struct TopologySpec {
     std::vector<std::int64_t> down, up, cables;
     std::int64_t ports = 0;  ///< fat tree: shorthand for three levels of switches with this many ports (k-ary fat tree)
     std::int64_t groups = 0, routers = 0, hosts_per_router = 0,
-                 global_links = 0;                            ///< dragonfly; global_links per router
-    std::int64_t rails = 0, nodes_per_group = 0, spines = 0;  ///< rails; 0 nodes per group: one group
-    std::vector<std::string> switches;                        ///< graph: vertices that are switches
+                 global_links = 0;                ///< dragonfly; global_links per router
+    std::int64_t rails = 0, nodes_per_group = 0;  ///< rails; 0 nodes per group: one group
+    std::int64_t rail_spines = 0;                 ///< rails: joining the leaves of each rail alone
+    std::int64_t spines = -1;  ///< rails; -1: one if several leaves have no other; 0: rails are networks of their own
+    std::vector<std::string> switches;  ///< graph: vertices that are switches
     /// graph: hosts in the order of their numbers; hosts missing here follow in the order in which edges name them.
     std::vector<std::string> order;
     std::vector<UserEdge> edges;  ///< graph
@@ -79,8 +81,12 @@ enum class Use { fabric, overlay };
 /// Returns the topology of `spec` for `hosts` hosts (0: as the spec says; 16 if neither gives a number). An overlay has
 /// exactly this number; a fabric may have more, of which the first are used. Throws TopologyError if parameters
 /// contradict each other, the number of hosts or the use, if there would be too many cables, or if the result is not
-/// connected; `key` is then the parameter's name in files, "shape" for a shape that does not fit the use.
+/// connected, except rails without spines; `key` is then the parameter's name in files, "shape" for a shape that does
+/// not fit the use.
 Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts = 0);
+
+/// Returns true if rails are networks without a path between them.
+bool has_separate_rails(const TopologySpec& spec);
 
 /// Returns the shape's name in files: "star", "full-mesh".
 const char* shape_name(Shape shape);

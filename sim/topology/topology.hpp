@@ -49,6 +49,9 @@ struct Topology {
     /// between groups at most.
     std::vector<std::uint32_t> groups;
 
+    /// Rails without spines only: number of networks without a path between them. Host i is in network i mod parts.
+    std::uint32_t parts = 1;
+
     /// Adds a host or switch. All hosts must be added before the first switch; throws std::logic_error otherwise.
     std::uint32_t add_host(std::string vertex_name);
     std::uint32_t add_switch(std::string vertex_name, std::uint32_t level);

@@ -170,8 +170,8 @@ std::vector<NamedExchange> rooted() {
 std::vector<NamedExchange> blockwise() {
     const std::vector<std::pair<std::string, std::vector<std::string>>> named{
         {"allreduce", {"rabenseifner"}},
-        {"reduce-scatter", {"recursive-halving"}},
-        {"allgather", {"recursive-doubling", "bruck"}},
+        {"reduce-scatter", {"recursive-halving", "pat"}},
+        {"allgather", {"recursive-doubling", "bruck", "pat"}},
         {"scatter", {"binomial-tree"}},
         {"gather", {"binomial-tree"}},
         {"all-to-all", {"pairwise", "bruck"}},

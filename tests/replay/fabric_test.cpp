@@ -233,6 +233,43 @@ TEST_CASE("fabric: rails have the expected routes and times", "[memory]") {
     check_at_once(rails, places, {{{0, 3, MB}, 6 * us + 1 * ms}});
 }
 
+TEST_CASE("fabric: on rails without common spines messages change rails inside a node", "[memory]") {
+    // Four nodes; devices i use port i. Host links 1 us, above 10 us.
+    Cluster rails = cluster_of(4, Shape::rails, {1e9, 0.5e9}, {1 * us, 10 * us});
+    rails.node.devices = 2;
+    rails.node.nics = 2;
+    rails.node.link = {8e9, 2 * us};
+    rails.fabric.topology.rails = 2;
+    rails.fabric.topology.spines = 0;
+    std::vector<Place> places;
+    for (std::uint32_t rank = 0; rank < 8; ++rank) places.push_back({rank / 2, rank % 2});
+    // Rail 0 has the ranks 0, 2, 4, 6 on one leaf. To rank 7 it is by rank 1: two links of the node's switch and two cables.
+    check_at_once(rails, places, {{{0, 6, MB}, 2 * us + 1 * ms}});
+    check_at_once(rails, places, {{{0, 7, MB}, 6 * us + 1 * ms}});
+    check_at_once(rails, places, {{{0, 7, MB}, 6 * us + 2 * ms}, {{1, 7, MB}, 2 * us + 2 * ms}});
+    // Two planes of two leaves, with a spine each: nodes 0 and 3 are in different groups.
+    rails.fabric.topology.nodes_per_group = 2;
+    rails.fabric.topology.rail_spines = 1;
+    check_at_once(rails, places, {{{0, 6, MB}, 22 * us + 2 * ms}});
+    check_at_once(rails, places, {{{0, 7, MB}, 26 * us + 2 * ms}});
+    check_at_once(rails, places, {{{0, 6, MB}, 22 * us + 2 * ms}, {{1, 7, MB}, 22 * us + 2 * ms}});
+}
+
+TEST_CASE("fabric: a port that is divided over planes sprays packets, or sends each message on one", "[memory]") {
+    // Eight hosts with two ports of 0.5 GB/s each, on two planes: in each, two leaves of four hosts and two spines.
+    Cluster planes = cluster_of(8, Shape::fat_tree, {0.5e9}, {1 * us});
+    planes.fabric.topology.down = {4, 2};
+    planes.fabric.topology.up = {2, 2};
+    planes.fabric.topology.cables = {1, 1};
+    planes.fabric.routing.policy = Routing::Policy::d_mod_k;
+    check(planes, {{{0, 1, MB}, 2 * us + 2 * ms}});
+    planes.fabric.routing.policy = Routing::Policy::spray;
+    check(planes, {{{0, 1, MB}, 2 * us + 1 * ms}});
+    // To the other leaf over four paths, with half of the message on each plane.
+    check(planes, {{{0, 4, MB}, 4 * us + 1 * ms}});
+    check(planes, {{{0, 4, MB}, 4 * us + 2 * ms}, {{0, 5, MB}, 4 * us + 2 * ms}});
+}
+
 TEST_CASE("fabric: a graph of unequal cables is routed by latency or by hops", "[memory]") {
     Cluster graph = cluster_of(3, Shape::graph, {}, {});
     graph.fabric.topology.switches = {"s"};

@@ -13,6 +13,7 @@
 #include "sim/base/units.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/iteration/forecast.hpp"
+#include "sim/lowering/feasibility.hpp"
 #include "sim/lowering/recomputed_spans.hpp"
 #include "sim/planning/search.hpp"
 #include "sim/planning/wire_costs.hpp"

@@ -119,6 +119,25 @@ TEST_CASE("Bruck's allgather takes ⌈lg N⌉ steps for any N and sends the miss
     }
 }
 
+TEST_CASE("parallel aggregated trees take ⌈lg N⌉ steps for any N, with each block sent once to each rank", "[memory]") {
+    for (const char* operation : {"allgather", "reduce-scatter"}) {
+        const AlgorithmSpec spec{.operation = operation, .name = "pat"};
+        check(
+            spec, [](auto n) { return n * ceil_lg(n); }, Closed::even);
+        const double gamma = spec.operation == "reduce-scatter" ? 5 : 0;
+        CHECK(cost(spec, 13, 1300) == Approx(4 * 3 + 1200 * (2 + gamma)));
+        CHECK(bytes_sent(spec, 13, 1001) == 12 * 1001);
+        // Rank 0 of 6 lacks five blocks: one of four places before, one of two, and three by way of the neighbour.
+        const Program program = make_algorithm(spec, 6)->program(0, 6, 600, 0);
+        std::vector<std::pair<std::uint32_t, std::size_t>> peers_and_blocks;
+        for (const Step& step : program.steps)
+            peers_and_blocks.emplace_back(step.sends[0].peer, 1 + step.sends[0].more.size());
+        using Expected = std::vector<std::pair<std::uint32_t, std::size_t>>;
+        CHECK(peers_and_blocks == (gamma == 0 ? Expected{{4, 1}, {2, 1}, {1, 3}} : Expected{{5, 3}, {4, 1}, {2, 1}}));
+        CHECK(make_algorithm(spec, 1)->program(0, 1, 600, 0).steps.empty());
+    }
+}
+
 TEST_CASE("Bruck's all-to-all brings every block to its rank, by the bits of its distance") {
     const AlgorithmSpec spec{.operation = "all-to-all", .name = "bruck"};
     check(

@@ -452,7 +452,7 @@ TEST_CASE("channels of an algorithm that has none: the hint names the operation'
         CHECK(found.front().key == "channels");
         return found.front().hint;
     };
-    CHECK(hint("allgather", "bruck") == "algorithms of allgather that do: 'ring'");
+    CHECK(hint("allgather", "bruck") == "algorithms of allgather that do: 'ring', 'pat'");
     CHECK(hint("allreduce", "direct") ==
           "algorithms of allreduce that do: 'ring', 'segmented-ring', 'double-binary-tree', 'nccl-tree'");
     CHECK(hint("broadcast", "double-binary-tree") == "remove it: no algorithm of broadcast does");

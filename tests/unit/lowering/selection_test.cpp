@@ -167,6 +167,33 @@ TEST_CASE("selection: a protocol's limits are shares of the links' time, and its
     CHECK(of(16 << 20).inside_factor == Approx(0.25));
 }
 
+TEST_CASE("selection: NCCL's PAT takes launch + ⌊lg M⌋·between + S/B, where each node has one rank", "[memory]") {
+    const ProtocolTerms terms{.name = "Simple",
+                              .launch_s = 8e-6,
+                              .between_latency_s = 4e-6,
+                              .bandwidth_factor = 0.75,
+                              .launch_per_rank_s = 2.8e-6};
+    // 8 + 16·2.8 + 4·4 = 68.8 us; 9 MB at 12 · 0.75 = 9 GB/s.
+    const Terrain nodes{16, 16, 1, 12e9};
+    for (const char* operation : {"allgather", "reduce-scatter"}) {
+        const Protocol protocol = terms.of(operation, "pat", 9'000'000, nodes);
+        CHECK(protocol.launch_s == Approx(52.8e-6).epsilon(1e-12));
+        CHECK(predicted_time_s(operation, "pat", protocol, 9'000'000, nodes) == Approx(1.0688e-3).epsilon(1e-12));
+    }
+    CHECK_FALSE(is_predictable("allreduce", "pat"));
+
+    SelectionCondition alone;
+    alone.node_ranks_below = 2;
+    const Selection selection{"mine", {row(alone, "a"), row({}, "b")}};
+    const auto of = [&](std::uint32_t ranks) {
+        return choose(selection, "allreduce", 8, {.ranks = ranks, .nodes = 4}, any)->algorithm.name;
+    };
+    CHECK(of(4) == "a");
+    CHECK(of(5) == "b");  // some node has two
+    CHECK(choose(selection, "allreduce", 8, {.ranks = 4, .nodes = 4}, any)->why ==
+          "row 1 of mine: one rank on each node");
+}
+
 TEST_CASE("selection: in-network and all-to-all have predictions", "[memory]") {
     const Protocol tree{"NVLSTree", 1e-6, 25e-6, 20e-6, 1, 1};
     // Eight nodes of 8: 1 + 25 + 2·3·20 us; twice 8 MB over 8 ports of 50 GB/s, or 9/8 of it at 400 GB/s inside.

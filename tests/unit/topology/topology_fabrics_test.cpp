@@ -175,11 +175,35 @@ TEST_CASE("shapes: dragonflies equal those made by hand, balanced ones too, and 
     CHECK(make_topology(spec, fabric).hosts == 16);
 }
 
+TEST_CASE("shapes: rails without common spines are networks of their own", "[memory]") {
+    TopologySpec spec = spec_of(Shape::rails);
+    spec.rails = 2;
+    spec.spines = 0;
+    const Topology leaves = make_topology(spec, fabric, 8);
+    CHECK(leaves.parts == 2);
+    CHECK(switches(leaves) == 2);
+    CHECK(neighbours(leaves, "leaf-1") == Neighbours{"host-1", "host-3", "host-5", "host-7"});
+    spec.nodes_per_group = 2;
+    check_refused(spec, fabric, 8, "spines");
+    // Two groups, so two leaves of each rail; three spines join these, and none joins the rails.
+    spec.rail_spines = 3;
+    for (const std::int64_t spines : {-1, 0}) {
+        spec.spines = spines;
+        const Topology planes = make_topology(spec, fabric, 8);
+        CHECK(planes.parts == 2);
+        CHECK(switches(planes) == 4 + 6);
+        CHECK(neighbours(planes, "rail-1-spine-2") == Neighbours{"leaf-1", "leaf-3"});
+    }
+    spec.spines = 1;
+    CHECK(make_topology(spec, fabric, 8).parts == 1);
+}
+
 TEST_CASE("shapes: on rails, port r of every node is on a leaf of rail r", "[memory]") {
     for (std::int64_t rails = 1; rails <= 4; ++rails) {
         for (std::int64_t nodes = 1; nodes <= 9; ++nodes) {
             for (std::int64_t group = 0; group <= 4; ++group) {
-                for (std::int64_t spines = 0; spines <= 3; ++spines) {
+                for (std::int64_t spines = -1; spines <= 3; ++spines) {
+                    if (spines == 0) continue;
                     CAPTURE(rails, nodes, group, spines);
                     TopologySpec spec = spec_of(Shape::rails);
                     spec.rails = rails;
@@ -190,7 +214,7 @@ TEST_CASE("shapes: on rails, port r of every node is on a leaf of rail r", "[mem
                     check_sound(topology);
                     const std::int64_t size = group == 0 ? nodes : group;
                     const std::int64_t leaves = (nodes + size - 1) / size * rails;
-                    const std::int64_t built = spines == 0 && leaves > 1 ? 1 : spines;
+                    const std::int64_t built = spines >= 0 ? spines : leaves > 1 ? 1 : 0;
                     CHECK(topology.hosts == nodes * rails);
                     CHECK(switches(topology) == leaves + built);
                     CHECK(topology.cables == nodes * rails + leaves * built);

@@ -594,6 +594,20 @@ TEST_CASE("rails join their leaves at the spines", "[memory]") {
     CHECK(rails.bisection_exact);
 }
 
+TEST_CASE("rails of their own have the metrics of one, and the bisection of all", "[memory]") {
+    TopologySpec spec = of_shape(Shape::rails);
+    spec.rails = 4;
+    spec.nodes_per_group = 4;
+    spec.rail_spines = 2;
+    const Metrics rails = metrics_of(spec, Use::fabric, 32);  // each rail: 2 leaves with 4 ports down and 2 up
+    CHECK(rails.hosts == 32);
+    CHECK(rails.switches == 8 + 8);
+    CHECK(rails.cables == 32 + 16);
+    CHECK(rails.diameter == 4);
+    CHECK(rails.bisection_cables == 4 * 2);
+    CHECK(rails.bisection_exact);
+}
+
 TEST_CASE("hierarchies of rings and meshes have the expected metrics", "[memory]") {
     TopologySpec spec = of_shape(Shape::hierarchical);
     spec.levels = {{Shape::full_mesh, 5}, {Shape::ring, 6}};
