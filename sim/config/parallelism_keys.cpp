@@ -77,14 +77,16 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                    open.micro_batch_size, 1, 1 << 24);
     fields.one_of({"schedule",
                    "Pipeline schedule: all forward, then backward passes (`gpipe`), `1f1b`, with virtual stages "
-                   "(`interleaved`), late weight gradients (`zb-h1`), or both in a V (`zb-v`, `dualpipe-v`)."},
+                   "(`interleaved`), late weight gradients (`zb-h1`), or both in a V (`zb-v`, `dualpipe-v`) or X "
+                   "(`dualpipe`)."},
                   pipeline.schedule,
                   {{"gpipe", PipelineSchedule::gpipe},
                    {"1f1b", PipelineSchedule::one_f_one_b},
                    {"interleaved", PipelineSchedule::interleaved},
                    {"zb-h1", PipelineSchedule::zero_bubble_h1},
                    {"zb-v", PipelineSchedule::zero_bubble_v},
-                   {"dualpipe-v", PipelineSchedule::dualpipe_v}});
+                   {"dualpipe-v", PipelineSchedule::dualpipe_v},
+                   {"dualpipe", PipelineSchedule::dualpipe}});
     fields.integer(
         {"virtual_stages",
          "Number of virtual stages on each stage, parts of the model that are not neighbours (Megatron-LM)."},

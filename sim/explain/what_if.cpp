@@ -58,6 +58,8 @@ void speed_up_memory(Setting& setting, double factor) {
     if (setting.plan.compute == ComputeKind::measured)
         throw std::invalid_argument("measured layer times do not depend on the memory bandwidth");
     change_device(setting, [factor](Device& device) {
+        // The default of the reduction rate follows, as if the key had been changed.
+        if (device.reduction_Bps == device.memory_Bps / 3) device.reduction_Bps = device.memory_Bps * factor / 3;
         device.memory_Bps *= factor;
         if (device.kernels) device.kernels->speed_up_memory(factor);
     });

@@ -8,7 +8,7 @@
 /// What-if analysis: the same training simulated again with one resource changed, "RESOURCE xFACTOR": the factor
 /// multiplies bandwidths, speeds and the batch, and also the times of `latency` and `transport`. Resources:
 ///   device      peak FLOP/s; measured layer times scale with it
-///   memory      bandwidth of the devices' memory
+///   memory      bandwidth of the devices' memory, and the reduction rate if that is the default
 ///   link:nic    bandwidth between a node and the fabric: its ports, and the cables of the fabric's lowest level
 ///   link:fabric bandwidth of the fabric's higher levels
 ///   link:node   bandwidth inside a node

@@ -78,6 +78,20 @@ double peak_activations(const Model& model, const Plan& plan, const Arrangement&
     return peak;
 }
 
+/// Returns the most of what virtual stages have from the start of their first backward pass to the end of the last one,
+/// given by virtual rank.
+double peak_of_backward(const Pipeline& pipeline, std::uint32_t stage, const std::vector<double>& each) {
+    std::vector<std::int64_t> begun(each.size(), 0), ended(each.size(), 0);
+    double held = 0, peak = 0;
+    for (const Slot& slot : slots(pipeline, stage)) {
+        if (slot.forward) continue;
+        if (slot.gradients != Gradients::weights && ++begun[slot.virtual_rank] == 1) held += each[slot.virtual_rank];
+        peak = std::max(peak, held);
+        if (slot.releases() && ++ended[slot.virtual_rank] == pipeline.micro_batches) held -= each[slot.virtual_rank];
+    }
+    return peak;
+}
+
 Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
     const Sharding sharding = plan.parallelism.sharding;
     const double state = state_bytes(plan.optimizer, model) / weight_element(model);
@@ -87,12 +101,17 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     const double buffers = 1 + model.precision.accumulation / gradient_element(model);
     Memory memory;
     double host = 0;
+    // Layer by layer, gradients are reduced after the last backward pass of their virtual stage.
+    const Pipeline& pipeline = plan.parallelism.pipeline;
+    const bool early = plan.overlap != Overlap::none && plan.fusion.threshold_bytes == 0;
+    std::vector<double> added_up(arrangement.virtual_stages, 0);  // by virtual rank
     // Bytes of gradients that are there until they are reduced, or leave: of a layer, or a unit.
     double largest_gradient = 0, unit_gradient = 0;
     std::vector<double> missing;  // by unit: bytes that are on other ranks until they are gathered
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
         if (arrangement.stage_of(layer.virtual_stage) != stage) continue;
+        double& virtual_stage = added_up[layer.virtual_stage / static_cast<std::uint32_t>(pipeline.stages)];
         const auto add = [&](std::uint64_t weight_bytes, std::uint64_t gradient_bytes, const Grouping& replicas,
                              const Grouping& shards) {
             const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);
@@ -101,10 +120,11 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             // Gradients of several microbatches are added up before they are reduced, or after that in the shard.
             const bool several = arrangement.micro_batches > 1;
             const bool each = !several || plan.parallelism.syncs_each_micro_batch();
-            const bool reduced = sharding >= Sharding::gradients && each;
+            const bool divided = sharding >= Sharding::gradients, reduced = divided && each;
             const double gradient_shard = std::ceil(gradients / shards.size);
-            const double stay = leave ? 0 : reduced ? gradient_shard : gradients;
+            const double stay = leave ? 0 : divided && (each || early) ? gradient_shard : gradients;
             memory.gradients_bytes += stay * buffers;
+            if (!leave && !each) virtual_stage += (gradients - stay) * buffers;
             // The layer's shard is there beside it if it has the sum of previous microbatches.
             const double own = several && shards.size > 1 ? 0 : stay;
             const double passing = gradients * (leave ? buffers : 1) - own;
@@ -129,7 +149,7 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
         std::sort(missing.begin(), missing.end(), std::greater<>());
         for (std::size_t i = 0; i < std::min<std::size_t>(2, missing.size()); ++i) memory.weights_bytes += missing[i];
     }
-    memory.gradients_bytes += largest_gradient;
+    memory.gradients_bytes += largest_gradient + peak_of_backward(pipeline, stage, added_up);
     for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})
         memory.*bytes = std::ceil(memory.*bytes);
     memory.activations_bytes = peak_activations(model, plan, arrangement, stage);

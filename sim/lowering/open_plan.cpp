@@ -132,6 +132,42 @@ void choose_algorithm(Plan& plan) {
     }
 }
 
+/// Cuts DualPipe in half: see settle().
+Complaints cut_in_half(Plan& plan, OpenPlan& open) {
+    Pipeline& pipeline = plan.parallelism.pipeline;
+    const std::string key = "parallelism.pipeline.", schedule = key + "schedule";
+    if (open.everything)
+        return {{schedule, "a search of plans does not know `dualpipe`", "write `dualpipe-v` and half as many stages"}};
+    if (pipeline.stages < 4 || pipeline.stages % 2 != 0)
+        return {
+            {key + "stages",
+             fmt::format("`dualpipe` needs an even number of stages, at least 4, but there are {}", pipeline.stages),
+             "", schedule}};
+    if (pipeline.virtual_stages != 1)
+        return {{key + "virtual_stages", "a stage of `dualpipe` has its own layers and those of the stage opposite",
+                 "remove this key", schedule}};
+    const bool counted = open.micro_batch_size == 0;
+    if (counted && (pipeline.micro_batches % 2 != 0 || pipeline.micro_batches < 2 * pipeline.stages))
+        return {{key + "micro_batches",
+                 fmt::format("`dualpipe` needs an even number of microbatches, at least twice as many as stages, {}, "
+                             "but there are {}",
+                             2 * pipeline.stages, pipeline.micro_batches),
+                 "", schedule}};
+    if (open.batch == 0 && plan.batch_per_rank % 2 != 0)
+        return {{"batch_per_rank",
+                 fmt::format("`dualpipe` begins at both ends of a pipeline, which cannot share {}",
+                             number_of_samples(plan.batch_per_rank)),
+                 "write an even number", schedule}};
+    pipeline.schedule = PipelineSchedule::dualpipe_v;
+    pipeline.stages /= 2;
+    pipeline.virtual_stages = 2;
+    if (counted) pipeline.micro_batches /= 2;
+    if (open.batch == 0) plan.batch_per_rank /= 2;
+    open.grid.columns *= 2;
+    for (OpenPlan::Grid& range : open.ranges) range.columns *= 2;
+    return {};
+}
+
 }  // namespace
 
 bool splits_weights(const Parallelism& parallelism) {
@@ -153,6 +189,11 @@ std::string OpenPlan::automatic_key() const {
 }
 
 Complaints settle(Plan& plan, const OpenPlan& open) {
+    if (plan.parallelism.pipeline.schedule == PipelineSchedule::dualpipe) {
+        OpenPlan halves = open;
+        const Complaints complaints = cut_in_half(plan, halves);
+        return complaints.empty() ? settle(plan, halves) : complaints;
+    }
     choose_algorithm(plan);
     const Complaints divisions = divide(plan, open);
     Complaints complaints = broken_rules(plan, open);

@@ -46,6 +46,12 @@ struct OpenPlan {
 /// Unless the grid is open, the batch of one replica becomes its part of that of all ranks. An exchange that is no
 /// all-reduce gets its own algorithm. What the plan has inherited and would be refused becomes the default
 /// (inherited.hpp).
+///
+/// DualPipe on 2p stages becomes dualpipe_v on p with twice as many replicas of half the batch. Ranks r and 2p-1-r of
+/// DualPipe have the same two stages, r and 2p-1-r, and do the same at the same time for the microbatches that enter at
+/// either end, so each half of the pipeline is a replica by itself (DeepSeek-AI, arXiv 2412.19437, section 3.2.1;
+/// deepseek-ai/DualPipe, "cut-in-half"). What it leaves out is the transfer between ranks p-1 and p, which becomes the
+/// turn on one rank.
 Complaints settle(Plan& plan, const OpenPlan& open);
 
 /// Returns whether some layers have several rows, which can divide positions among them.

@@ -37,7 +37,8 @@
 /// gradients, the bubble is (p-1)(f + 2b - w) (dualpipe/dualpipev.py in deepseek-ai/DualPipe; its README has
 /// (P/2-1)(F&B + B - 3W), where P = 2p, F&B = f + b + w, B = b + w, W = w). It holds 2p + 1 microbatches of a virtual
 /// stage. DualPipe on 2p stages, with microbatches that enter at both ends, is two of these that mirror each other:
-/// rank r and 2p-1-r have the same two virtual stages, and do the same at the same time. Here they are two replicas.
+/// rank r and 2p-1-r have the same two virtual stages, and do the same at the same time. Here they are two replicas
+/// (settle() in open_plan.hpp).
 ///
 /// Left out: groups of more than p microbatches (microbatch_group_size_per_vp_stage), and numbers of microbatches
 /// that are not a multiple of p; activations that zero_bubble_h1 could free before the gradients of weights.

@@ -12,7 +12,7 @@ namespace syncline {
 namespace {
 
 const char* name_of(PipelineSchedule schedule) {
-    constexpr std::array names{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe-v"};
+    constexpr std::array names{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe-v", "dualpipe"};
     return names[static_cast<std::size_t>(schedule)];
 }
 

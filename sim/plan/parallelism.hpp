@@ -55,8 +55,9 @@ struct LayerRange {
 /// are computed apart, to fill part of the bubble (P. Qi et al., "Zero bubble pipeline parallelism", ICLR 2024,
 /// schedule ZB-H1). `zero_bubble_v` and `dualpipe_v` have two virtual stages on each stage, which microbatches pass
 /// through like a V, down the stages and back (P. Qi et al., "Pipeline parallelism with controllable memory", NeurIPS
-/// 2024; deepseek-ai/DualPipe).
-enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1, zero_bubble_v, dualpipe_v };
+/// 2024; deepseek-ai/DualPipe). `dualpipe`, whose microbatches enter at both ends, is only written: it becomes
+/// dualpipe_v (settle() in sim/lowering/open_plan.hpp).
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1, zero_bubble_v, dualpipe_v, dualpipe };
 
 /// Transfers between stages: the next pass overlaps them, or waits (`blocking`). `as_schedule`: blocking with
 /// one_f_one_b, else overlapped, as in Megatron-LM (`overlap_p2p_comm` in megatron/training/arguments.py; before 2023

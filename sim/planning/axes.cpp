@@ -148,7 +148,7 @@ Axis schedule() {
         [](Plan& plan, std::int64_t kind) { plan.parallelism.pipeline.schedule = static_cast<PipelineSchedule>(kind); },
         [](const Plan& plan) { return static_cast<std::int64_t>(plan.parallelism.pipeline.schedule); },
         [](std::int64_t kind) {
-            constexpr const char* words[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe-v"};
+            constexpr const char* words[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe-v", "dualpipe"};
             return std::string(words[kind]);
         }};
 }

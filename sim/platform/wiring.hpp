@@ -42,6 +42,10 @@ public:
     Routing::Policy policy() const { return fabric_router_.policy(); }
     /// Returns true if there is only one path between any two ports, whatever the policy.
     bool single_way() const { return fabric_router_.single_way(); }
+    /// Returns true if the two ports alone decide the path between them, by position rather than by hash.
+    bool fixed_ways() const {
+        return single_way() || policy() == Routing::Policy::d_mod_k || policy() == Routing::Policy::first;
+    }
     /// Returns true if routes depend on the flows in flight.
     bool adapts() const { return depends_on_load(policy()) && !single_way(); }
     /// Returns true if packets of a message take different paths.

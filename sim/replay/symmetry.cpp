@@ -250,7 +250,7 @@ private:
 std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average) {
     const std::uint32_t block = graph.block();
     if (block < 2 || graph.processes().size() % block != 0 || !graph.queues().empty() || graph.lateness().varies() ||
-        !wires.streams_wait() || wires.native() != nullptr || !wires.single_way())
+        !wires.streams_wait() || wires.native() != nullptr || !wires.fixed_ways())
         return std::nullopt;
     std::vector<std::vector<StreamId>> streams(graph.processes().size());
     std::vector<std::uint32_t> positions(graph.tasks().size());

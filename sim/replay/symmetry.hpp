@@ -31,7 +31,7 @@
 /// This is exact, up to rounding, if blocks are equal (TaskGraph::represent may make them so: rounding.hpp). Everything
 /// is checked on the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest shift that maps
 /// nodes to nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which members
-/// differ; noise; queues; messages that choose their path.
+/// differ; noise; queues; messages for which loads or a hash choose one of several ways.
 ///
 /// Averages. Nodes are seldom alike in a whole fabric: 168 nodes do not fill units of 32, and messages between some of
 /// them pass more switches. If links in the middle of the routes restrict nothing (middle.hpp), routes may count

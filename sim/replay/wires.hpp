@@ -49,8 +49,8 @@ public:
     /// Returns the part of a message that each link of route_numbers() carries, if packets take different paths; empty:
     /// all of it.
     std::vector<double> parts(std::uint32_t from, std::uint32_t to) const;
-    /// Returns true if there is only one path between any two ports.
-    bool single_way() const { return wiring_ == nullptr || wiring_->single_way(); }
+    /// Returns true if the two ports alone decide the path between them: see Wiring.
+    bool fixed_ways() const { return wiring_ == nullptr || wiring_->fixed_ways(); }
     /// Returns true if the route between two processes depends on the channel.
     bool routes_by_channel() const { return by_channel_; }
 

@@ -47,6 +47,10 @@ struct RandomPlan {
         if (pipeline.stages > 1)
             text += fmt::format(", transfers {}, scatter {}", number(pipeline.transfers), pipeline.scatter_gather);
         if (plan.recomputation != Recomputation::none) text += ", layers recomputed";
+        if (const ExpertGroups& groups = parallelism.experts; groups.ranks > 1)
+            text += fmt::format(", {} expert ranks of {} rows, exchange {} to {} nodes, imbalance {}, FP8 {}, pairs {}",
+                                groups.ranks, groups.model, number(groups.exchange), groups.token_nodes,
+                                groups.imbalance, groups.fp8_dispatch, pipeline.pairs);
         return text;
     }
 };

@@ -104,6 +104,31 @@ TEST_CASE("symmetry: a link that all nodes share is shared by their messages", "
     CHECK(pairs.some.timeline.images == 4);  // by racks; inside a rack messages go other ways than between racks
 }
 
+TEST_CASE("symmetry: racks with several ways up are alike if the destination's number chooses the way", "[memory]") {
+    // Four racks of two nodes with two ports; as many switches above them as ports in a rack, or half as many, which
+    // two messages then share.
+    Chance chance(7);
+    for (const std::uint32_t up : {4, 2})
+        for (const Routing::Policy policy : {Routing::Policy::d_mod_k, Routing::Policy::first, Routing::Policy::ecmp}) {
+            CAPTURE(up, static_cast<int>(policy));
+            Cluster cluster = nodes_of(8, 2, 2);
+            cluster.fabric.topology.shape = Shape::fat_tree;
+            cluster.fabric.topology.down = {4, 4};
+            cluster.fabric.topology.up = {1, up};
+            cluster.fabric.topology.bandwidth_Bps = {1e9, 7e8};
+            cluster.fabric.topology.latency_s = {2e-6};
+            cluster.fabric.routing.policy = policy;
+            Plan plan;
+            plan.ranks = 16;
+            plan.compute = ComputeKind::roofline;
+            plan.parallelism.layout.rows = 2;
+            plan.algorithm.name = "ring";
+            const Pairs pairs = both(cluster, even_layers(chance, 4, 64), plan);
+            check_equal(pairs);
+            CHECK(pairs.some.timeline.images == (policy == Routing::Policy::ecmp ? 1 : 4));
+        }
+}
+
 TEST_CASE("symmetry: messages of all images share a cable that there is once", "[memory]") {
     // Two stages in two racks: what the first one sends goes over one cable.
     Chance chance(8);

@@ -6,6 +6,7 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/iteration/work.hpp"
+#include "sim/lowering/open_plan.hpp"
 #include "sim/lowering/pipeline.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/transformer.hpp"
@@ -117,6 +118,41 @@ TEST_CASE("turning stages: with equal passes zb-v has no bubble, and dualpipe-v 
             REQUIRE(dual.time.pipeline_bubble);
             CHECK(*dual.time.pipeline_bubble ==
                   Approx(static_cast<double>(p - 1) * 2 * f / dual.time.iteration_s).epsilon(1e-6));
+        }
+}
+
+TEST_CASE("dualpipe: on P stages it is dualpipe-v on half of them, with the paper's bubble and activations",
+          "[memory]") {
+    const Halves halves;
+    const double f = halves.pass_s();
+    for (const std::int64_t stages : {4, 6, 8})
+        for (const std::int64_t m : {2 * stages, 2 * stages + 2}) {
+            CAPTURE(stages, m);
+            const Cluster cluster = machine_of(no_time_bps).cluster(stages);
+            Plan plan = plan_of(stages, m, PipelineSchedule::dualpipe);
+            plan.parallelism.pipeline.virtual_stages = 1;
+            Plan limited = plan;
+            OpenPlan open;
+            open.grid.columns = 1;
+            REQUIRE(settle(plan, open).empty());
+            const Result result = simulate(lower(cluster, halves.model(stages), plan));
+            // Each rank runs m/2 microbatches of either direction, F + B = 3f. The bubble is (P/2-1)(F&B + B - 3W) with
+            // F&B = 3f, B = 2f, W = f (arXiv 2412.19437, table 2).
+            const double full_s = static_cast<double>(m) * 3 * f,
+                         bubble_s = static_cast<double>(stages / 2 - 1) * 2 * f;
+            CHECK(result.time.iteration_s == Approx(full_s + bubble_s).epsilon(1e-6));
+            // Twice the parameters of a stage, PP + 1 activations, and all samples of the pipeline.
+            CHECK(plan.global_batch() == m);
+            const auto number = static_cast<std::uint32_t>(stages);
+            CHECK(peak_passes(plan.parallelism.pipeline, 0) == number + 1);
+            const double layer_bytes = 4.0 * static_cast<double>(8 * halves.h * halves.h + 5 * halves.h);
+            CHECK(result.memory.weights_bytes == Approx(2 * layer_bytes));
+            // The batch of all ranks stays what it is, and so does the size of a microbatch.
+            open.batch = 3 * m;
+            open.micro_batch_size = 3;
+            REQUIRE(settle(limited, open).empty());
+            CHECK(limited.global_batch() == 3 * m);
+            CHECK(limited.parallelism.pipeline.micro_batches == m / 2);
         }
 }
 

@@ -240,6 +240,27 @@ TEST_CASE("virtual stages of different sizes are counted in the order of the sch
     CHECK(peak(900, 100) == 1800);
 }
 
+TEST_CASE("sharded gradients of a virtual stage are whole from its first backward pass to its last one", "[memory]") {
+    // Two stages of two virtual stages, layers 0 and 2, 1 and 3, of 100 to 400 bytes; two replicas.
+    // With two of them all forward passes come first, and then the backward passes of one virtual stage before those of
+    // the other. On the second stage halves of 200 and 400 stay, and the other half of 400 comes and goes. With four
+    // microbatches both virtual stages are in use at the same time.
+    const Model model = chain_of({100, 200, 300, 400});
+    const auto gradients = [&](std::int64_t micro_batches, Overlap overlap, double threshold_bytes, Sharding sharding) {
+        Plan plan = pipeline_of(PipelineSchedule::interleaved, 2, micro_batches, 2);
+        plan.ranks = 4;
+        plan.overlap = overlap;
+        plan.fusion.threshold_bytes = threshold_bytes;
+        plan.parallelism.sharding = sharding;
+        return memory_of(model, plan).gradients_bytes;
+    };
+    CHECK(gradients(2, Overlap::wait_free, 0, Sharding::gradients) == 100 + 200 + 200);
+    CHECK(gradients(4, Overlap::wait_free, 0, Sharding::gradients) == 600);
+    CHECK(gradients(2, Overlap::wait_free, 0, Sharding::optimizer) == 600);
+    CHECK(gradients(2, Overlap::none, 0, Sharding::gradients) == 600);
+    CHECK(gradients(2, Overlap::wait_free, 1e6, Sharding::gradients) == 600);  // both in one bucket
+}
+
 TEST_CASE("all figures are those of the stage that needs most memory", "[memory]") {
     Plan plan = pipeline_of(PipelineSchedule::one_f_one_b, 3, 1);
     plan.parallelism.pipeline.layers = {1, 1, 1};
