@@ -286,16 +286,16 @@ void plan(const PlanArguments& options) {
 }  // namespace
 
 void add_plan(CLI::App& program, Action& action) {
-    CLI::App* verb =
-        add_verb(program, "plan", "syncline plan llama-3-70b --platform dgx-h100 --ranks 256..1024 --tokens 2T",
-                 "Find the fastest ways to train a model on a number of devices, with days and cost");
+    CLI::App* verb = add_verb(program, "plan",
+                              "syncline plan llama-3-70b --platform dgx-h100 --ranks 256..1024 --tokens 2T --estimate",
+                              "Find the fastest ways to train a model on a number of devices, with days and cost");
     const auto options = std::make_shared<PlanArguments>();
     verb->add_option("MODEL", options->model, "Workload file, or the name of one in workloads/ (llama-3-70b)")
         ->required();
     add_repeated(*verb, "--platform", options->platforms, "NAME|FILE", "Platform; several are compared")->required();
     verb->add_option("--ranks", options->ranks, "Number of devices: 512, 256,384,512 or 256..1024, which doubles")
         ->required()
-        ->type_name("N");
+        ->option_text("N");
     add_argument(*verb, "batch", "N",
                  "Samples per iteration, of all ranks together (default: 4 Mi tokens; models without tokens need it)",
                  options->arguments);
@@ -306,9 +306,9 @@ void add_plan(CLI::App& program, Action& action) {
                  options->arguments);
     verb->add_option("--headroom", options->headroom,
                      "Share of the device's memory that plans leave free (default: 0 %)")
-        ->type_name("SHARE");
+        ->option_text("SHARE");
     verb->add_option("--best", options->best, "Number of plans for each number of ranks (default: 3)")
-        ->type_name("N")
+        ->option_text("N")
         ->check(CLI::Range(1, 100));
     verb->add_flag("--estimate", options->estimate, "First answers only: estimates, without simulation");
     add_set(*verb, options->assignments,

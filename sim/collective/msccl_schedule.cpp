@@ -14,7 +14,7 @@ namespace {
 
 using Type = MscclStep::Type;
 
-constexpr std::int64_t most = 1 << 20;                           // of any number in a file
+constexpr std::int64_t largest_number = 1 << 20;                 // in a file
 constexpr std::uint32_t most_channels = 64;                      // NCCL's limit
 constexpr std::uint64_t most_together = std::uint64_t{1} << 26;  // GPUs, as often as they have chunks of GPUs
 
@@ -52,9 +52,9 @@ std::int64_t number_of(const XmlTag& tag, std::string_view name, std::int64_t le
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())
         throw XmlError(tag.place, fmt::format("'{}' of <{}>: '{}' is not a whole number", name, tag.name, text));
-    if (value < least || value > most)
+    if (value < least || value > largest_number)
         throw XmlError(tag.place, fmt::format("'{}' of <{}>: {} is out of range", name, tag.name, value),
-                       fmt::format("it is from {} to {}", least, most));
+                       fmt::format("it is from {} to {}", least, largest_number));
     return value;
 }
 

@@ -76,9 +76,8 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                     "Default: the batch of a replica, divided by `micro_batches`."},
                    open.micro_batch_size, 1, 1 << 24);
     fields.one_of({"schedule",
-                   "Pipeline schedule: all forward, then backward passes (`gpipe`), `1f1b`, with virtual stages "
-                   "(`interleaved`), late weight gradients (`zb-h1`), or both in a V (`zb-v`, `dualpipe-v`) or X "
-                   "(`dualpipe`)."},
+                   "Pipeline schedule: `gpipe` (all forward, then all backward), `1f1b`, `interleaved` (virtual "
+                   "stages), `zb-h1` (late weight gradients), in a V `zb-v`, `dualpipe-v`, in an X `dualpipe`."},
                   pipeline.schedule,
                   {{"gpipe", PipelineSchedule::gpipe},
                    {"1f1b", PipelineSchedule::one_f_one_b},

@@ -108,8 +108,15 @@ std::string short_words(const Plan& plan) {
 
 std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
                             const Found& found, std::size_t most) {
+    std::vector<FoundPlan> plans = found.plans;
+    // Estimates of plans that were not simulated, such as those that are too large, are off by as much as the best
+    // simulated plan's.
+    const bool some = !plans.empty() && plans.front().simulated_s;
+    const double off = some ? *plans.front().simulated_s / plans.front().estimated_s : 1;
+    const auto time_s = [off](const FoundPlan& plan) { return plan.simulated_s.value_or(off * plan.estimated_s); };
+    std::ranges::stable_sort(plans, {}, time_s);
     std::vector<Answer> all;
-    for (const FoundPlan& plan : found.plans) {
+    for (const FoundPlan& plan : plans) {
         if (all.size() == most) break;
         if (std::ranges::any_of(all, [&](const Answer& one) { return twins(one.found, plan); })) continue;
         const Lowered training = lower(cluster, model, settled_plan(base, open.batch, plan.choice));
@@ -121,7 +128,7 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
         answer.rank = static_cast<std::int64_t>(all.size()) + 1;
         answer.words = short_words(training.plan);
         answer.simulated = plan.simulated_s.has_value();
-        answer.iteration_s = plan.simulated_s.value_or(plan.estimated_s);
+        answer.iteration_s = time_s(plan);
         answer.utilisation = utilisation_of(training, answer.iteration_s);
         std::set<std::uint32_t> nodes;
         for (const Place& place : training.places) nodes.insert(place.node);

@@ -95,20 +95,28 @@ TEST_CASE("estimate: with averaged latencies only the ranks that stand for other
     CHECK(averaged["wall_time_s"] < folded["wall_time_s"]);
 }
 
-TEST_CASE("estimate: ranks whose routes share links above the ports stand for none, and all messages count",
-          "[memory]") {
-    // D-mod-k chooses the same link from a rack for both servers' messages to ports with the same number.
+TEST_CASE("estimate: ranks on a fabric with several ways stand for others where the run lets them") {
     const TinyFiles files;
     files.write("llama.yaml",
                 "platform: llama3-roce\nworkload: llama-3-405b\ntraining:\n"
                 "  {ranks: 1024, batch_per_rank: 16, iterations: 1, optimizer: adam, fidelity: averaged,\n"
                 "   parallelism: {model: 8, data: 8, sequence: true, sharding: optimizer,\n"
                 "                 pipeline: {stages: 16, micro_batches: 16}}}\n");
-    const Outcome outcome = run_in(files, {"run", "llama.yaml", "--dry-run", "--format", "json"});
-    CAPTURE(outcome.err);
-    REQUIRE(outcome.status == 0);
-    const json simulation = json::parse(outcome.out)["dry_run"][0]["simulation"];
-    CHECK(simulation["messages_simulated"] == simulation["messages"]);
+    const auto results = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"run", "llama.yaml", "--format", "json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_in(files, arguments);
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out);
+    };
+    // D-mod-k chooses by position, and a hash does not: all messages count.
+    const json estimate = results({"--dry-run"})["dry_run"][0]["simulation"];
+    const json run = results({"--allow-oom"})["results"][0];
+    CHECK(estimate["messages_simulated"] == run["messages_simulated"]);
+    CHECK(run["messages_simulated"].get<double>() < 0.5 * run["messages"].get<double>());
+    const json hashed = results({"--dry-run", "--set", "platform.routing.policy=ecmp"})["dry_run"][0]["simulation"];
+    CHECK(hashed["messages_simulated"] == hashed["messages"]);
 }
 
 TEST_CASE("estimate: a dry run estimates messages, memory and time, and refuses nothing", "[memory]") {

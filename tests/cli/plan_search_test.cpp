@@ -159,7 +159,7 @@ TEST_CASE("parallelism auto: a long search shows how far it is, and Ctrl-C ends 
     CHECK(outcome.out.empty());
     CHECK(outcome.after_signal_s < too_late_s);
     CHECK(contains(outcome.err, "base: plans considered: "));
-    CHECK(contains(outcome.err, " of 276"));  // 6 million / (2048 ranks + layers)
+    CHECK(contains(outcome.err, " of 242"));  // 6 million / (300 + 2048 ranks + layers)
     CHECK(contains(outcome.err, "s left"));
 }
 

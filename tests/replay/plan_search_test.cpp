@@ -504,8 +504,8 @@ TEST_CASE("plan search: with a bounded effort some plans are considered, and the
     variant.open.kept = {"context.exchange", "model_overlap", "gathering", "gradient_sync"};
     const Found all = search(variant.cluster, variant.model, variant.plan, variant.open, {.simulated = 0});
     CHECK(all.considered.all());
-    // A plan costs its ranks and layers: enough for a quarter of the choices.
-    const auto each = static_cast<std::uint64_t>(8 + std::ssize(variant.model.layers));
+    // A plan costs 300, its ranks and its layers: enough for a quarter of the choices.
+    const auto each = Effort::each + static_cast<std::uint64_t>(8 + std::ssize(variant.model.layers));
     const auto quarter = static_cast<std::uint64_t>(all.considered.choices / 4);
     REQUIRE(quarter > Effort::fewest);
     std::uint64_t steps = 0, last = 0;
@@ -540,9 +540,9 @@ TEST_CASE("plan search: experts on many ranks are considered within the effort",
     struct Case {
         const char* workload;
         std::int64_t ranks;
-        std::uint64_t plans;  ///< 6 million / (ranks + layers), with 66 and 124 layers
+        std::uint64_t plans;  ///< 6 million / (300 + ranks + layers), with 66 and 124 layers
     };
-    for (const Case& one : {Case{"mixtral-8x7b", 256, 18'633}, {"deepseek-v3", 2048, 2'762}}) {
+    for (const Case& one : {Case{"mixtral-8x7b", 256, 9'646}, {"deepseek-v3", 2048, 2'427}}) {
         const auto path = std::filesystem::temp_directory_path() / fmt::format("syncline-plans-{}.yaml", getpid());
         std::ofstream(path) << fmt::format(
             "platform: dgx-h100\nworkload: {}\n"
