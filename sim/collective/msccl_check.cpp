@@ -70,7 +70,7 @@ private:
         if (chunk.buffer == 's') return scratches_[gpu][number];
         if (!schedule_.in_place) return chunk.buffer == 'i' ? inputs_[gpu][number] : outputs_[gpu][number];
         const std::uint32_t chunks = chunk.buffer == 'i' ? schedule_.gpus[gpu].input : schedule_.gpus[gpu].output;
-        return inputs_[gpu][chunks == schedule_.chunks ? number : gpu * chunks + number];
+        return inputs_[gpu][chunks == schedule_.chunks ? number : std::size_t{gpu} * chunks + number];
     }
 
     std::deque<Sent>& connection(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
