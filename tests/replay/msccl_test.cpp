@@ -23,7 +23,7 @@ struct Depends {
 
 class File {
 public:
-    File(const std::string& operation, int gpus, int chunks, bool in_place) : gpus_(gpus) {
+    File(const std::string& operation, int gpus, int chunks, bool in_place) {
         text_ = fmt::format(
             "<algo name=\"test\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"{}\" ngpus=\"{}\" coll=\"{}\" "
             "inplace=\"{}\" outofplace=\"{}\">\n",
@@ -62,7 +62,7 @@ private:
         open_ = depth - 1;
     }
 
-    int gpus_ = 0, gpu_ = 0, block_ = 0, step_ = 0, open_ = 0;
+    int gpu_ = 0, block_ = 0, step_ = 0, open_ = 0;
     std::string text_;
 };
 
