@@ -108,7 +108,7 @@ TEST_CASE("symmetry: racks with several ways up are alike if the destination's n
     // Four racks of two nodes with two ports; as many switches above them as ports in a rack, or half as many, which
     // two messages then share.
     Chance chance(7);
-    for (const std::uint32_t up : {4, 2})
+    for (const std::uint32_t up : {4U, 2U})
         for (const Routing::Policy policy : {Routing::Policy::d_mod_k, Routing::Policy::first, Routing::Policy::ecmp}) {
             CAPTURE(up, static_cast<int>(policy));
             Cluster cluster = nodes_of(8, 2, 2);
