@@ -286,9 +286,9 @@ void plan(const PlanArguments& options) {
 }  // namespace
 
 void add_plan(CLI::App& program, Action& action) {
-    CLI::App* verb = add_verb(program, "plan",
-                              "syncline plan llama-3-70b --platform dgx-h100 --ranks 256..1024 --tokens 2T --estimate",
-                              "Find the fastest ways to train a model on a number of devices, with days and cost");
+    CLI::App* verb =
+        add_verb(program, "plan", "syncline plan gpt-2-xl --platform dgx-h100 --ranks 2,4 --batch 64 --tokens 10B",
+                 "Find the fastest ways to train a model on a number of devices, with days and cost");
     const auto options = std::make_shared<PlanArguments>();
     verb->add_option("MODEL", options->model, "Workload file, or the name of one in workloads/ (llama-3-70b)")
         ->required();

@@ -136,9 +136,12 @@ std::string to_table(const AnswerTable& table, const TableLayout& layout) {
     if (table.answers.empty()) return table.model + ": no plan\n";
     const Answer& first = table.answers.front();
     std::string text = fmt::format("{}: {} samples per iteration", table.model, first.batch);
-    if (table.tokens_per_sample)
-        text += fmt::format(" of {:g} tokens, {:.3g} M tokens", *table.tokens_per_sample,
-                            *table.tokens_per_sample * static_cast<double>(first.batch) / 1e6);
+    if (table.tokens_per_sample) {
+        const double tokens = *table.tokens_per_sample * static_cast<double>(first.batch);
+        text += fmt::format(
+            " of {:g} tokens, {}", *table.tokens_per_sample,
+            tokens < 1e6 ? fmt::format("{:.3g} k tokens", tokens / 1e3) : fmt::format("{:.3g} M tokens", tokens / 1e6));
+    }
     const Table cells(table_columns(table), layout);
     text += (cells.alike().empty() ? "" : ", " + cells.alike()) + "\n\n" + cells.text();
     const bool estimated = std::ranges::any_of(table.answers, [](const Answer& one) { return !one.simulated; });
