@@ -121,8 +121,8 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
             const auto in_network = std::dynamic_pointer_cast<const InNetwork>(link.algorithm);
             tasks = in_network && in_network->tree().ranks() > 1
                         ? switches.add(in_network, first + bucket, link.bytes, link.protocol, after, and_after)
-                        : add({link.algorithm, group, collective.tag, link.bytes, gamma_of(reduction_Bps(cluster)), link.protocol,
-                               collective.kind},
+                        : add({link.algorithm, group, collective.tag, link.bytes, gamma_of(reduction_Bps(cluster)),
+                               link.protocol, collective.kind},
                               after, and_after);
         }
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank)

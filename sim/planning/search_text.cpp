@@ -47,7 +47,8 @@ std::string to_text(const std::string& variant, const Found& found) {
                             reason.example, reason.of.front());
     if (!found.considered.all())
         text +=
-            "  not considered: the rest, since the work is bounded; these plans split the model in every way, were drawn, "
+            "  not considered: the rest, since the work is bounded; these plans split the model in every way, were "
+            "drawn, "
             "or are near the best of them\n";
     for (const std::string& remedy : found.remedies) text += fmt::format("  {}\n", remedy);
     if (found.plans.empty()) return text;

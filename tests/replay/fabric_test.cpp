@@ -243,7 +243,8 @@ TEST_CASE("fabric: on rails without common spines messages change rails inside a
     rails.fabric.topology.spines = 0;
     std::vector<Place> places;
     for (std::uint32_t rank = 0; rank < 8; ++rank) places.push_back({rank / 2, rank % 2});
-    // Rail 0 has the ranks 0, 2, 4, 6 on one leaf. To rank 7 it is by rank 1: two links of the node's switch and two cables.
+    // Rail 0 has the ranks 0, 2, 4, 6 on one leaf. To rank 7 it is by rank 1: two links of the node's switch and two
+    // cables.
     check_at_once(rails, places, {{{0, 6, MB}, 2 * us + 1 * ms}});
     check_at_once(rails, places, {{{0, 7, MB}, 6 * us + 1 * ms}});
     check_at_once(rails, places, {{{0, 7, MB}, 6 * us + 2 * ms}, {{1, 7, MB}, 2 * us + 2 * ms}});
