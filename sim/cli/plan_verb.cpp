@@ -81,6 +81,10 @@ std::vector<std::int64_t> sizes_of(const std::string& text) {
         const std::int64_t last = count_of(part.substr(dots + 2), text);
         for (std::int64_t size = count_of(part.substr(0, dots), text); size <= last; size *= 2) sizes.push_back(size);
     }
+    std::vector<std::int64_t> each;
+    for (const std::int64_t size : sizes)
+        if (std::ranges::find(each, size) == each.end()) each.push_back(size);
+    sizes = each;
     if (sizes.empty()) refuse("--ranks", text, "the range is empty", "write the smaller number first: 256..1024");
     return sizes;
 }
@@ -93,7 +97,8 @@ double fraction_of(const std::string& text) {
     std::erase(unit, ' ');
     if (unit == "%") value /= 100;
     if (error != std::errc() || (!unit.empty() && unit != "%") || value < 0 || value >= 1)
-        refuse("--headroom", text, "a share of the device's memory is missing", "write 10 %, or 0.1");
+        refuse("--headroom", text, fmt::format("'{}' is no share of a device's memory", text),
+               "write 10 %, or 0.1: from 0 to less than 100 %");
     return value;
 }
 
@@ -102,8 +107,11 @@ std::string in_digits(const std::string& text) {
     constexpr std::pair<char, const char*> powers[] = {
         {'K', "e3"}, {'M', "e6"}, {'B', "e9"}, {'G', "e9"}, {'T', "e12"}};
     for (const auto& [letter, power] : powers)
-        if (text.size() > 1 && (text.back() == letter || text.back() == letter + 'a' - 'A'))
-            return text.substr(0, text.size() - 1) + power;
+        if (text.size() > 1 && (text.back() == letter || text.back() == letter + 'a' - 'A')) {
+            std::string digits = text.substr(0, text.size() - 1);
+            while (digits.ends_with(' ')) digits.pop_back();
+            if (!digits.empty() && digits.find_first_not_of("0123456789.") == std::string::npos) return digits + power;
+        }
     return text;
 }
 
@@ -158,9 +166,26 @@ void answer(Case& one, const PlanArguments& options, const planning::Found& foun
     one.answers = planning::answers(cluster, variant.model, variant.plan, variant.open, found, options.best);
 }
 
+/// Refuses keys for which there are options.
+void require_other_keys(const std::vector<std::string>& assignments) {
+    constexpr std::pair<const char*, const char*> keys[] = {{"platform", "--platform"},
+                                                            {"workload", "MODEL"},
+                                                            {"training.ranks", "--ranks"},
+                                                            {"training.batch", "--batch"}};
+    for (const std::string& assignment : assignments)
+        for (const auto& [key, option] : keys)
+            if (assignment.starts_with(std::string(key) + "="))
+                refuse("--set", assignment, fmt::format("'{}' is what {} says", key, option),
+                       fmt::format("write it as {}", option));
+}
+
 std::vector<Case> cases_of(const PlanArguments& options) {
     std::vector<Case> cases;
+    require_other_keys(options.assignments);
+    std::vector<std::string> platforms;
     for (const std::string& platform : options.platforms)
+        if (std::ranges::find(platforms, platform) == platforms.end()) platforms.push_back(platform);
+    for (const std::string& platform : platforms)
         for (const std::int64_t ranks : sizes_of(options.ranks)) {
             std::vector<config::Argument> arguments{{"platform", platform}, {"ranks", fmt::format("{}", ranks)}};
             const auto names_framework = [](const config::Argument& one) { return one.key == "framework"; };
@@ -247,6 +272,7 @@ void plan(const PlanArguments& options) {
     const double headroom = fraction_of(options.headroom);
     std::vector<Case> cases = cases_of(options);
     options.tables.check(table_columns(planning::AnswerTable{}), options.format);
+    if (!options.directory.empty()) require_writable(std::filesystem::path(options.directory) / "plan.json");
     std::optional<std::string> interrupted;
     {
         const HeldInterrupts held;
@@ -280,7 +306,9 @@ void plan(const PlanArguments& options) {
                         options.tables);
         if (!options.directory.empty()) write_scenarios(cases, options);
     }
-    if (interrupted) throw Interrupted(*interrupted + "; these are the answers so far");
+    if (interrupted)
+        throw Interrupted(*interrupted +
+                          (table.answers.empty() ? "; there is no answer yet" : "; these are the answers so far"));
 }
 
 }  // namespace
@@ -312,7 +340,7 @@ void add_plan(CLI::App& program, Action& action) {
         ->check(CLI::Range(1, 100));
     verb->add_flag("--estimate", options->estimate, "First answers only: estimates, without simulation");
     add_set(*verb, options->assignments,
-            "Set a key of every scenario: training.precision.products=fp8, workload.sequence=8192");
+            "Set a key of every scenario: training.precision.products=fp8, training.optimizer=sgd");
     add_jobs(*verb, options->jobs)->description("Number of parallel simulations (default: number of cores)");
     add_format(*verb, options->format);
     add_wide(*verb, options->tables);

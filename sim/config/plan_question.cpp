@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "sim/config/assembly.hpp"
 #include "sim/config/variant.hpp"
@@ -70,8 +70,6 @@ PlanQuestion load_plan_question(const std::string& model, const std::vector<Argu
     std::string name;
     question.variant = read_variant(assembly, document, "plan", name, choices, inspect);
     assembly.finish();
-    const auto gives_batch = [](const std::string& text) { return text.starts_with("training.batch="); };
-    question.usual_batch = question.usual_batch && std::ranges::none_of(assignments, gives_batch);
     if (!question.usual_batch) return question;
     const std::optional<double> tokens = tokens_per_sample(question.variant.model);
     if (!tokens)

@@ -133,7 +133,9 @@ TEST_CASE("plan: wrong questions are errors at the option") {
     CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "8", "--tokens", "many"}),
                Contains("--tokens:1:10: error"));
     CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "8", "--headroom", "110 %"}),
-               Contains("share of the device's memory"));
+               Contains("no share of a device's memory"));
+    CHECK_THAT(error({"gpt-2", "--platform", "dgx-h100", "--ranks", "8", "--set", "training.ranks=4"}),
+               Contains("write it as --ranks"));
     CHECK_THAT(error({"resnet-50", "--platform", "dgx-h100", "--ranks", "8"}), Contains("write --batch"));
     CHECK_THAT(error({"gpt-2", "--platform", "dgx-h100", "--ranks", "8", "--set", "training.rank=9"}),
                Contains("did you mean 'ranks'"));
