@@ -5,9 +5,7 @@
 #include <filesystem>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/cli/progress.hpp"
 #include "sim/output/written_files.hpp"
-#include "sim/planning/search.hpp"
 #include "sim/planning/search_text.hpp"
 #include "sim/process/memory_limit.hpp"
 
@@ -16,17 +14,10 @@ namespace syncline::cli {
 namespace {
 
 planning::Found found_for(const config::Variant& variant, const PlanSearch& how) {
-    ProgressLine progress(variant.name + ": plans considered", ProgressLine::Elsewhere::lines);
-    using Step = planning::Search::Step;
-    Step last = Step::considering;
+    ProgressLine progress(variant.name, ProgressLine::Elsewhere::lines);
     planning::Search search{.jobs = how.jobs, .memory_bytes = usable_memory_bytes()};
     if (!how.simulates) search.simulated = 0;
-    search.watch = [&](Step step, std::uint64_t done, std::uint64_t total) {
-        if (step != last)
-            progress.begin(variant.name + (step == Step::simulating ? ": simulated plans" : ": plans for remedies"));
-        last = step;
-        progress.count(done, total);
-    };
+    search.watch = shown_search(progress, variant.name);
     return planning::search(variant.cluster, variant.model, variant.plan, variant.open, search);
 }
 
@@ -42,6 +33,17 @@ std::vector<std::string> settings_of(const planning::FoundPlan& plan, Fidelity f
 }
 
 }  // namespace
+
+decltype(planning::Search::watch) shown_search(ProgressLine& progress, const std::string& name) {
+    using Step = planning::Search::Step;
+    progress.begin(name + ": plans considered");
+    return [&progress, name, last = Step::considering](Step step, std::uint64_t done, std::uint64_t total) mutable {
+        if (step != last)
+            progress.begin(name + (step == Step::simulating ? ": simulated plans" : ": plans for remedies"));
+        last = step;
+        progress.count(done, total);
+    };
+}
 
 config::Scenario with_plans(const std::function<config::Scenario(const Plans&)>& load, const PlanSearch& how) {
     config::Scenario scenario = load({});

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/progress.hpp"
 #include "sim/config/scenario.hpp"
+#include "sim/planning/search.hpp"
 
 namespace syncline::cli {
 
@@ -19,6 +21,9 @@ struct PlanSearch {
     bool simulates = true;       ///< false: the estimates decide
     std::string directory = {};  ///< gets plans.csv; empty: none does
 };
+
+/// Returns what shows a search as steps of the line, which must outlive it: "NAME: plans considered", and so on.
+decltype(planning::Search::watch) shown_search(ProgressLine& progress, const std::string& name);
 
 /// Loads a scenario by `load`, and again with the plans that are found for its variants with `parallelism: auto`, if it
 /// has some. Describes the searches on standard error. Throws ConfigError if no plan of a variant fits.

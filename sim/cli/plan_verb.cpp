@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,13 +13,13 @@
 #include "sim/base/interrupt.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/plan_question.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/planning/answer_text.hpp"
-#include "sim/planning/search_text.hpp"
 #include "sim/process/memory_limit.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/workload/peak_note.hpp"
@@ -57,6 +56,15 @@ constexpr double most_simulating_s = 12;  ///< of each size, as it is estimated
     throw ConfigError({{{option, 1, static_cast<int>(option.size()) + 2, line}, message, hint}});
 }
 
+/// Returns the list without repetitions, in its order.
+template <class Item>
+std::vector<Item> each_once(const std::vector<Item>& list) {
+    std::vector<Item> once;
+    for (const Item& item : list)
+        if (std::ranges::find(once, item) == once.end()) once.push_back(item);
+    return once;
+}
+
 std::int64_t count_of(const std::string& part, const std::string& whole) {
     std::int64_t count = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), count);
@@ -81,12 +89,8 @@ std::vector<std::int64_t> sizes_of(const std::string& text) {
         const std::int64_t last = count_of(part.substr(dots + 2), text);
         for (std::int64_t size = count_of(part.substr(0, dots), text); size <= last; size *= 2) sizes.push_back(size);
     }
-    std::vector<std::int64_t> each;
-    for (const std::int64_t size : sizes)
-        if (std::ranges::find(each, size) == each.end()) each.push_back(size);
-    sizes = each;
     if (sizes.empty()) refuse("--ranks", text, "the range is empty", "write the smaller number first: 256..1024");
-    return sizes;
+    return each_once(sizes);
 }
 
 /// Reads "10 %" or "0.1".
@@ -102,19 +106,6 @@ double fraction_of(const std::string& text) {
     return value;
 }
 
-/// Returns "2T" as "2e12", so that a field table reads it; other texts as they are.
-std::string in_digits(const std::string& text) {
-    constexpr std::pair<char, const char*> powers[] = {
-        {'K', "e3"}, {'M', "e6"}, {'B', "e9"}, {'G', "e9"}, {'T', "e12"}};
-    for (const auto& [letter, power] : powers)
-        if (text.size() > 1 && (text.back() == letter || text.back() == letter + 'a' - 'A')) {
-            std::string digits = text.substr(0, text.size() - 1);
-            while (digits.ends_with(' ')) digits.pop_back();
-            if (!digits.empty() && digits.find_first_not_of("0123456789.") == std::string::npos) return digits + power;
-        }
-    return text;
-}
-
 /// Returns "24/h" as "24".
 std::string per_hour(const std::string& text) {
     return text.ends_with("/h") ? text.substr(0, text.size() - 2) : text;
@@ -126,6 +117,10 @@ struct Case {
     config::PlanQuestion question;
     std::vector<planning::Answer> answers = {};
     std::string why_none = {};
+
+    std::string name() const {
+        return fmt::format("{}, {} ranks", question.variant.cluster.name, question.variant.plan.ranks);
+    }
 };
 
 planning::Found search(const Case& one, const PlanArguments& options, double headroom, std::uint64_t effort,
@@ -137,16 +132,10 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     planning::Search how{.jobs = options.jobs, .simulated = simulated, .memory_bytes = usable_memory_bytes()};
     how.effort = effort;
     how.budget_s = most_simulating_s;
-    using Step = planning::Search::Step;
-    Step last = Step::considering;
-    const std::string name = fmt::format("{}, {} ranks", cluster.name, variant.plan.ranks);
-    progress.begin(name + ": plans considered");
-    how.watch = [&, name](Step step, std::uint64_t done, std::uint64_t total) {
+    const auto show = shown_search(progress, one.name());
+    how.watch = [&](planning::Search::Step step, std::uint64_t done, std::uint64_t total) {
         if (held.interrupted()) throw Interrupted("the search has not ended");
-        if (step != last)
-            progress.begin(name + (step == Step::simulating ? ": simulated plans" : ": plans for remedies"));
-        last = step;
-        progress.count(done, total);
+        show(step, done, total);
     };
     planning::Found found = planning::search(cluster, variant.model, variant.plan, variant.open, how);
     for (planning::FoundPlan& plan : found.plans)
@@ -182,10 +171,7 @@ void require_other_keys(const std::vector<std::string>& assignments) {
 std::vector<Case> cases_of(const PlanArguments& options) {
     std::vector<Case> cases;
     require_other_keys(options.assignments);
-    std::vector<std::string> platforms;
-    for (const std::string& platform : options.platforms)
-        if (std::ranges::find(platforms, platform) == platforms.end()) platforms.push_back(platform);
-    for (const std::string& platform : platforms)
+    for (const std::string& platform : each_once(options.platforms))
         for (const std::int64_t ranks : sizes_of(options.ranks)) {
             std::vector<config::Argument> arguments{{"platform", platform}, {"ranks", fmt::format("{}", ranks)}};
             const auto names_framework = [](const config::Argument& one) { return one.key == "framework"; };
@@ -193,7 +179,6 @@ std::vector<Case> cases_of(const PlanArguments& options) {
                 arguments.push_back({"framework", "megatron-core"});
             for (const config::Argument& given : options.arguments) {
                 arguments.push_back(given);
-                if (given.key == "tokens") arguments.back().value = in_digits(given.value);
                 if (given.key == "price") arguments.back().value = per_hour(given.value);
             }
             config::PlanQuestion question =
@@ -207,18 +192,18 @@ planning::AnswerTable table_of(const std::vector<Case>& cases) {
     const config::Variant& first = cases.front().question.variant;
     planning::AnswerTable table{first.model.name, tokens_per_sample(first.model), {}, {}};
     const auto note = [&](const std::string& text) {
-        if (!text.empty() && std::ranges::find(table.notes, text) == table.notes.end()) table.notes.push_back(text);
+        if (!text.empty()) table.notes.push_back(text);
     };
     for (const Case& one : cases) {
         const config::Variant& variant = one.question.variant;
         table.answers.insert(table.answers.end(), one.answers.begin(), one.answers.end());
         if (one.answers.empty())
-            note(fmt::format("{}, {} ranks: {}", variant.cluster.name, variant.plan.ranks,
-                             one.why_none.empty() ? "not searched" : one.why_none));
-        if (one.question.usual_batch && tokens_per_sample(variant.model))
+            note(fmt::format("{}: {}", one.name(), one.why_none.empty() ? "not searched" : one.why_none));
+        if (one.question.usual_batch)
             note("the batch is chosen here: 4 Mi tokens, as Llama 2 had; --batch gives another one");
         note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device));
     }
+    table.notes = each_once(table.notes);
     return table;
 }
 
@@ -295,9 +280,7 @@ void plan(const PlanArguments& options) {
     const planning::AnswerTable table = table_of(cases);
     if (table.answers.empty() && !interrupted) {
         std::string reasons;
-        for (const Case& one : cases)
-            reasons += fmt::format("\n  {}, {} ranks: {}", one.question.variant.cluster.name,
-                                   one.question.variant.plan.ranks, one.why_none);
+        for (const Case& one : cases) reasons += fmt::format("\n  {}: {}", one.name(), one.why_none);
         throw Failed("no plan fits:" + reasons);
     }
     if (!table.answers.empty()) {

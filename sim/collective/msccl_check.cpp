@@ -14,7 +14,7 @@ namespace {
 
 using Type = MscclStep::Type;
 
-/// What a place of a buffer holds: chunk `number` of an input buffer, of each GPU so many times.
+/// Content of a place in a buffer: chunk `number` of an input buffer, of each GPU so many times.
 struct Held {
     std::uint32_t number = 0;
     std::vector<std::uint32_t> times;  ///< by GPU

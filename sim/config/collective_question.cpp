@@ -161,12 +161,7 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const
         assembly.expand_references(document);
     }
     for (const std::string& text : assignments) {
-        assembly.attempt([&] {
-            const Node change = parse_assignment(assembly.library, text);
-            drop_alternatives(document, change);
-            merge(document, change);
-            assembly.expand_references(document);
-        });
+        assembly.attempt([&] { change(assembly, document, parse_assignment(assembly.library, text)); });
     }
     CollectiveQuestion question;
     assembly.read(document, "collective", [&](Fields& fields) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/config/assembly.hpp"
+#include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
 #include "sim/workload/sample_tokens.hpp"
@@ -55,17 +56,12 @@ PlanQuestion load_plan_question(const std::string& model, const std::vector<Argu
         if (const Entry* ranks = training.entry("ranks"))
             training.entries.push_back({"batch", ranks->mark, Node(ranks->value)});
     assembly.expand_references(document);
-    const auto change = [&](const Node& with) {
-        drop_alternatives(document, with);
-        merge(document, with);
-        assembly.expand_references(document);
-    };
     for (Entry& entry : of_platform) {
         const Mark mark = entry.mark;
-        change(mapping_at(mark, {{"platform", mark, mapping_at(mark, {std::move(entry)})}}));
+        change(assembly, document, mapping_at(mark, {{"platform", mark, mapping_at(mark, {std::move(entry)})}}));
     }
     for (const std::string& text : assignments)
-        assembly.attempt([&] { change(parse_assignment(assembly.library, text)); });
+        assembly.attempt([&] { change(assembly, document, parse_assignment(assembly.library, text)); });
     GridChoices choices;
     std::string name;
     question.variant = read_variant(assembly, document, "plan", name, choices, inspect);

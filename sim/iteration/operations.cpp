@@ -44,7 +44,7 @@ public:
         const bool apart = later || core || (hides && !around.after_backward.empty());
         const Number weights = begin_backward(layer);
         const std::vector<Number> outputs = exchange(around.before_backward, layer);
-        // What exchanges of the inputs and of their gradients overlap with: the products that read the inputs, or all.
+        // Exchanges of the inputs and of their gradients overlap with the products that read the inputs, or with all.
         const bool edge = apart && hides && !later && placed.time.inputs_backward_s > 0;
         Number inputs = Operation::nothing;
         const auto gather_inputs = [&] {

@@ -234,7 +234,7 @@ std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage) {
         add_backward(k, apart ? Gradients::inputs : Gradients::all);
         if (apart && k >= stage) add_backward(k - stage, Gradients::weights);
         if (ahead + k < passes) order.push_back(pass(pipeline, ahead + k, true));
-        // Of a pair the forward pass stands first, since it holds its activations beside those of the other.
+        // In a pair the forward pass stands first, since it holds its activations beside those of the other.
         if (pipeline.pairs && ahead + k < passes) {
             std::swap(order.back(), order[order.size() - 2]);
             order[order.size() - 2].paired = true;

@@ -35,19 +35,19 @@ constexpr std::array tried{
     Tried{"latency x0.5", "latency /2", "latency"},
 };
 
-double forecast_s(const Cluster& cluster, const Model& model, const Plan& plan) {
-    const Lowered training = lower(cluster, model, plan);
+double forecast_s(const Lowered& training) {
     WireCosts wires(training.cluster, training.places);
     return forecast(training, wires).time_s;
 }
 
 std::vector<Effect> effects_of(const Lowered& training) {
-    const double base_s = forecast_s(training.cluster, training.model, training.plan);
+    const double base_s = forecast_s(training);
     std::vector<Effect> effects;
     for (const Tried& one : tried) {
         try {
             const Cluster changed = changed_cluster(training.cluster, parse_change(one.change));
-            effects.push_back({one.change, one.words, forecast_s(changed, training.model, training.plan) / base_s});
+            effects.push_back(
+                {one.change, one.words, forecast_s(lower(changed, training.model, training.plan)) / base_s});
         } catch (const std::invalid_argument&) {  // the cluster has no such resource
         }
     }

@@ -376,10 +376,42 @@ std::vector<std::int64_t> Axis::choices(const Space& space, const Plan& plan) co
 }
 
 const std::vector<Axis>& axes() {
-    static const std::vector<Axis> all{rows(),          context(),       context_exchange(), stages(),
-                                       micro_batches(), schedule(),      virtual_stages(),   sequence(),
-                                       expert_rows(),   experts(),       model_overlap(),    sharding(),
-                                       gathering(),     gradient_sync(), recomputation()};
+    using Outset = Axis::Outset;
+    const auto first = [](Axis axis, Outset outset) {
+        axis.outset = outset;
+        return axis;
+    };
+    // Every way to split the model; microbatches as small as possible, sequence parallelism, the optimizer's state
+    // sharded.
+    static const std::vector<Axis> all{first(rows(), Outset::every),
+                                       first(context(), Outset::every),
+                                       context_exchange(),
+                                       first(stages(), Outset::every),
+                                       first(micro_batches(), Outset::last),
+                                       schedule(),
+                                       virtual_stages(),
+                                       first(sequence(), Outset::last),
+                                       first(expert_rows(), Outset::every),
+                                       first(experts(), Outset::every),
+                                       model_overlap(),
+                                       first(sharding(), Outset::second),
+                                       gathering(),
+                                       gradient_sync(),
+                                       recomputation()};
+    return all;
+}
+
+Values Axis::first_tried(const Values& all) const {
+    switch (outset) {
+        case Outset::every:
+            return all;
+        case Outset::simplest:
+            return {all.front()};
+        case Outset::second:
+            return {all[std::min<std::size_t>(1, all.size() - 1)]};
+        case Outset::last:
+            return {all.back()};
+    }
     return all;
 }
 

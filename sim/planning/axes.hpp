@@ -38,7 +38,11 @@ struct Axis {
     /// Who decides where a framework says something: `search` tries all values, `framework` keeps what it says.
     enum class Decides { search, framework } decides = Decides::search;
     bool of_training = false;
+    /// What planners try first: every value, the simplest, the second simplest or the last of the values.
+    enum class Outset { every, simplest, second, last } outset = Outset::simplest;
 
+    /// Returns those of all values that planners try first.
+    std::vector<std::int64_t> first_tried(const std::vector<std::int64_t>& all) const;
     /// Returns the value of a plan that does not say it.
     std::int64_t neutral() const { return read(Plan{}); }
     /// Returns the values to try: that of `plan`, if the user or the framework has decided.

@@ -136,7 +136,7 @@ private:
             if (watch) watch(looked_at_, most);
             return true;
         };
-        for_each_layout([&](const Choice& choice) {
+        each_first_tried([&](const Choice& choice) {
             if (looked_at_ < most / 4 * 3) visit(choice);
         });
         std::mt19937_64 random(1);
@@ -155,22 +155,14 @@ private:
         }
     }
 
-    /// Calls `look` for every way to split the model, the simplest first, each with what planners would try first:
-    /// microbatches as small as possible, sequence parallelism, the optimizer's state sharded, and else the simplest.
-    void for_each_layout(const std::function<void(const Choice&)>& look) const {
-        const auto splits = [](const std::string& key) {
-            return key == "model" || key == "context.ranks" || key == "pipeline.stages" || key.starts_with("experts.");
-        };
+    /// Calls `look` for every choice of values that planners try first (Axis::first_tried()), the simplest first.
+    void each_first_tried(const std::function<void(const Choice&)>& look) const {
         std::vector<std::size_t> turn(axes().size(), 0), turns(axes().size(), 1);
         for (;;) {
             const auto pick = [&](std::size_t axis, const std::vector<std::int64_t>& values) {
-                const std::string& key = axes()[axis].key;
-                turns[axis] = splits(key) ? values.size() : 1;
-                if (splits(key)) return values[turn[axis]];
-                if (key == "pipeline.micro_batches" || key == "sequence") return values.back();
-                constexpr auto optimizer = static_cast<std::int64_t>(Sharding::optimizer);
-                if (key == "sharding" && std::ranges::find(values, optimizer) != values.end()) return optimizer;
-                return values.front();
+                const std::vector<std::int64_t> first = axes()[axis].first_tried(values);
+                turns[axis] = first.size();
+                return first[turn[axis]];
             };
             std::ranges::fill(turns, 1);
             if (const std::optional<Choice> choice = choose(space_, base_, pick)) look(*choice);

@@ -18,7 +18,7 @@
 /// 2k) + qh + 3hf multiply-accumulates with weights are executed twice: 37 % in Llama 3 8B. Kept are, per token, the
 /// block's input and q + k + q + f elements: queries, values, the weighted sum, the gate.
 ///
-/// Of a layer of experts the router and the experts' products run again, which are grouped, and of shared experts every
+/// In a layer of experts the router and the experts' products run again, which are grouped, and of shared experts every
 /// second product; kept are all-to-alls' results, the tokens that arrive and the results that return (the same, in
 /// _op_sac_save_list of 2025, without grouped products, and per_op_sac_force_recompute_mm_shapes_by_fqns: the router).
 ///

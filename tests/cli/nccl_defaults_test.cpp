@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// What platforms with NVSwitch predict by default: NCCL's choice, launches, protocols and switches that add up.
+// Defaults of platforms with NVSwitch: NCCL's choice, launches, protocols and switches that add up.
 
 using namespace syncline::test;
 using nlohmann::json;

@@ -27,6 +27,17 @@ void check(const Cluster& cluster, const std::vector<Expected>& messages) {
     check_at_once(cluster, one_by_node(static_cast<std::uint32_t>(cluster.nodes)), messages);
 }
 
+/// Four nodes of two devices with a port each.
+Cluster two_rails(std::int64_t spines) {
+    Cluster rails = cluster_of(4, Shape::rails, {1e9, 0.5e9}, {1 * us, 10 * us});
+    rails.node.devices = 2;
+    rails.node.nics = 2;
+    rails.node.link = {8e9, 2 * us};
+    rails.fabric.topology.rails = 2;
+    rails.fabric.topology.spines = spines;
+    return rails;
+}
+
 }  // namespace
 
 TEST_CASE("fabric: a star has the expected routes and times", "[memory]") {
@@ -210,13 +221,8 @@ TEST_CASE("fabric: a dragonfly has the expected routes and times", "[memory]") {
 
 TEST_CASE("fabric: rails have the expected routes and times", "[memory]") {
     // Four nodes in two groups; devices i use port i. Host links 1 us, above 10 us.
-    Cluster rails = cluster_of(4, Shape::rails, {1e9, 0.5e9}, {1 * us, 10 * us});
-    rails.node.devices = 2;
-    rails.node.nics = 2;
-    rails.node.link = {8e9, 2 * us};
-    rails.fabric.topology.rails = 2;
+    Cluster rails = two_rails(1);
     rails.fabric.topology.nodes_per_group = 2;
-    rails.fabric.topology.spines = 1;
     rails.transport.pxn = false;
     std::vector<Place> places;
     for (std::uint32_t rank = 0; rank < 8; ++rank) places.push_back({rank / 2, rank % 2});
@@ -235,12 +241,7 @@ TEST_CASE("fabric: rails have the expected routes and times", "[memory]") {
 
 TEST_CASE("fabric: on rails without common spines messages change rails inside a node", "[memory]") {
     // Four nodes; devices i use port i. Host links 1 us, above 10 us.
-    Cluster rails = cluster_of(4, Shape::rails, {1e9, 0.5e9}, {1 * us, 10 * us});
-    rails.node.devices = 2;
-    rails.node.nics = 2;
-    rails.node.link = {8e9, 2 * us};
-    rails.fabric.topology.rails = 2;
-    rails.fabric.topology.spines = 0;
+    Cluster rails = two_rails(0);
     std::vector<Place> places;
     for (std::uint32_t rank = 0; rank < 8; ++rank) places.push_back({rank / 2, rank % 2});
     // Rail 0 has the ranks 0, 2, 4, 6 on one leaf. To rank 7 it is by rank 1: two links of the node's switch and two

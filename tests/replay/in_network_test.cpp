@@ -182,8 +182,8 @@ TEST_CASE("in-network: every cable of the tree carries the buffer once in each d
         }
         const SwitchTree tree = switch_tree(cluster, places);
         const CollectiveResult result = reduce(cluster, 12, 10 * chunk);
-        // Of k ranks of a node each sends a k-th, and the switches above those of its number pass it on; inside, each
-        // sends 2(k-1)/k of the buffer.
+        // Each of the k ranks of a node sends a k-th, and the switches above those of its number pass it on; inside,
+        // each sends 2(k-1)/k of the buffer.
         const std::uint64_t each = tree.node_ranks(), part = 10 * chunk / each;
         std::uint64_t sent = 12 * 2 * (each - 1) * part;
         for (std::uint32_t number = 0; number < each; ++number) {

@@ -219,7 +219,8 @@ TEST_CASE("model overlap: chunks hide everything but their ends on a fast networ
     const double whole_s = net.run(plan).time.iteration_s;
     plan.parallelism.model_overlap = ModelOverlap::weight_gradients;
     plan.parallelism.model_chunks = 4;
-    // Of 4 + 3 exchanges forward and 4 of the outputs' gradients backward only one of four chunks is exposed.
+    // Four and three exchanges forward, and four of the outputs' gradients backward, expose only one of four chunks
+    // each.
     CHECK(whole_s - net.run(plan).time.iteration_s == Approx(11 * 0.75 * net.ring_s()).epsilon(1e-6));
 }
 

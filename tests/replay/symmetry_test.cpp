@@ -53,6 +53,22 @@ void check_equal(const Pairs& pairs) {
     CHECK(pairs.built.graph.tasks().size() * some.images == pairs.all.graph.tasks().size());
 }
 
+/// Eight nodes of two devices in four racks, as a fat tree, and a plan of two rows and data parallelism on all of them.
+std::pair<Cluster, Plan> racks(std::int64_t nics, std::vector<std::int64_t> down, std::vector<std::int64_t> up) {
+    Cluster cluster = nodes_of(8, 2, nics);
+    cluster.fabric.topology.shape = Shape::fat_tree;
+    cluster.fabric.topology.down = std::move(down);
+    cluster.fabric.topology.up = std::move(up);
+    cluster.fabric.topology.bandwidth_Bps = {1e9, 7e8};
+    cluster.fabric.topology.latency_s = {2e-6};
+    Plan plan;
+    plan.ranks = 16;
+    plan.compute = ComputeKind::roofline;
+    plan.parallelism.layout.rows = 2;
+    plan.algorithm.name = "ring";
+    return {std::move(cluster), std::move(plan)};
+}
+
 }  // namespace
 
 TEST_CASE("symmetry: replicas on equal nodes are simulated once, whatever the plan divides", "[memory]") {
@@ -88,17 +104,7 @@ TEST_CASE("symmetry: replicas on equal nodes are simulated once, whatever the pl
 TEST_CASE("symmetry: a link that all nodes share is shared by their messages", "[memory]") {
     // Four racks of two nodes: their messages meet on the cables between racks.
     Chance chance(6);
-    Cluster cluster = nodes_of(8, 2, 1);
-    cluster.fabric.topology.shape = Shape::fat_tree;
-    cluster.fabric.topology.down = {2, 4};
-    cluster.fabric.topology.up = {1, 1};
-    cluster.fabric.topology.bandwidth_Bps = {1e9, 7e8};
-    cluster.fabric.topology.latency_s = {2e-6};
-    Plan plan;
-    plan.ranks = 16;
-    plan.compute = ComputeKind::roofline;
-    plan.parallelism.layout.rows = 2;
-    plan.algorithm.name = "ring";
+    const auto [cluster, plan] = racks(1, {2, 4}, {1, 1});
     const Pairs pairs = both(cluster, even_layers(chance, 4, 64), plan);
     check_equal(pairs);
     CHECK(pairs.some.timeline.images == 4);  // by racks; inside a rack messages go other ways than between racks
@@ -111,18 +117,8 @@ TEST_CASE("symmetry: racks with several ways up are alike if the destination's n
     for (const std::uint32_t up : {4U, 2U})
         for (const Routing::Policy policy : {Routing::Policy::d_mod_k, Routing::Policy::first, Routing::Policy::ecmp}) {
             CAPTURE(up, static_cast<int>(policy));
-            Cluster cluster = nodes_of(8, 2, 2);
-            cluster.fabric.topology.shape = Shape::fat_tree;
-            cluster.fabric.topology.down = {4, 4};
-            cluster.fabric.topology.up = {1, up};
-            cluster.fabric.topology.bandwidth_Bps = {1e9, 7e8};
-            cluster.fabric.topology.latency_s = {2e-6};
+            auto [cluster, plan] = racks(2, {4, 4}, {1, up});
             cluster.fabric.routing.policy = policy;
-            Plan plan;
-            plan.ranks = 16;
-            plan.compute = ComputeKind::roofline;
-            plan.parallelism.layout.rows = 2;
-            plan.algorithm.name = "ring";
             const Pairs pairs = both(cluster, even_layers(chance, 4, 64), plan);
             check_equal(pairs);
             CHECK(pairs.some.timeline.images == (policy == Routing::Policy::ecmp ? 1 : 4));

@@ -153,7 +153,7 @@ TEST_CASE("selection: a protocol's limits are shares of the links' time, and its
     CHECK(of(0).between_factor == 1);
     terms.bandwidth_factor = 0.2;  // flags take more than the limit
     CHECK(of(0).inside_factor == Approx(0.2));
-    // Of one rank, or where links are unknown, there is nothing to share.
+    // With one rank, or where links are unknown, there is nothing to share.
     CHECK(terms.of("allreduce", "ring", 8, {}).inside_factor == Approx(0.2));
 
     // NVLS on eight: 9/8 of 16 MiB at 100 GB/s, and one round of 16 channels · 8 heads · 16 KiB for each 2 MiB.
