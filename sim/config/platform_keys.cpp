@@ -162,25 +162,17 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     routing.policy = policy;
 }
 
-/// Rejects a transport that takes multiprocessors of a device that has too few, or whose slowdown is given already.
+/// Rejects a transport that takes all multiprocessors of the device.
 void check_multiprocessors(Fields& fields, const Cluster& cluster) {
     const auto& [collective, point_to_point] = cluster.transport.exchange_multiprocessors.of;
     const std::int64_t taken = std::max(collective, point_to_point), all = cluster.device.multiprocessors;
-    if (taken == 0 || !fields.sound()) return;
-    const auto reject = [&](const std::string& message, const std::string& hint) {
-        fields.section({"transport", ""},
-                       [&](Fields& inner) { inner.reject("exchange_multiprocessors", message, hint); });
-    };
-    if (all == 0)
-        reject("'exchange_multiprocessors' needs the device's 'multiprocessors'",
-               "write for example `multiprocessors: 108` in `device`");
-    else if (taken >= all)
-        reject(fmt::format("exchanges that take {} of the device's {} multiprocessors leave none for computation",
-                           taken, all),
-               fmt::format("write at most {}", all - 1));
-    else if (cluster.device.speed_beside_exchange.slows())
-        reject("'exchange_multiprocessors' and the device's 'speed_beside_exchange' exclude each other",
-               "remove one of the two");
+    if (all == 0 || taken < all || !fields.sound()) return;
+    fields.section({"transport", ""}, [&](Fields& inner) {
+        inner.reject("exchange_multiprocessors",
+                     fmt::format("exchanges that take {} of the device's {} multiprocessors leave none for computation",
+                                 taken, all),
+                     fmt::format("write at most {}", all - 1));
+    });
 }
 
 /// Reads the keys of a platform in SimGrid's format. Its file defines what `nodes`, `per_node`, `fabric` and `routing`

@@ -47,7 +47,8 @@ bool reaches_all_rails(const Cluster& cluster) {
 
 SpeedBesideExchange speed_beside_exchange(const Cluster& cluster) {
     const ExchangeMultiprocessors& taken = cluster.transport.exchange_multiprocessors;
-    if (!taken.any()) return cluster.device.speed_beside_exchange;
+    const SpeedBesideExchange& measured = cluster.device.speed_beside_exchange;
+    if (measured.slows() || !taken.any() || cluster.device.multiprocessors == 0) return measured;
     SpeedBesideExchange speed;
     for (std::size_t kind = 0; kind < exchange_classes; ++kind)
         speed.of[kind] = 1 - static_cast<double>(taken.of[kind]) / static_cast<double>(cluster.device.multiprocessors);

@@ -171,9 +171,9 @@ bool reaches_all_rails(const Cluster& cluster);
 /// Returns 1/γ of a collective's members: the transport's rate, or that of the device or host that it names.
 double reduction_Bps(const Cluster& cluster);
 
-/// Returns the speed of computation beside exchanges: 1 - taken/multiprocessors if the transport says how many
-/// multiprocessors exchanges take, since thread blocks of NCCL share none with other kernels (NVIDIA/nccl, issue 689);
-/// otherwise the device's.
+/// Returns the speed of computation beside exchanges: the device's if it was measured; otherwise 1 -
+/// taken/multiprocessors, if the device says how many it has and the transport how many exchanges take, since thread
+/// blocks of NCCL share none with other kernels (NVIDIA/nccl, issue 689).
 SpeedBesideExchange speed_beside_exchange(const Cluster& cluster);
 
 /// Returns true for a fabric of one switch with one device per node, for which the closed forms of collectives are

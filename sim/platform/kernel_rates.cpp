@@ -75,6 +75,10 @@ double KernelRates::grouped_rule_s(const MatrixProduct& products, double bytes, 
 
 double KernelRates::grouped_s(GroupedPass pass, const MatrixProduct& products, double bytes, Factors factors) const {
     const double rule_s = grouped_rule_s(products, bytes, factors, pass == GroupedPass::weights);
+    if (narrow(factors) && pass != GroupedPass::weights) {
+        constexpr double cast_bytes = 4;  // reads 2, writes one and, for gradients of weights, its transpose
+        return rule_s + fixed_s + cast_bytes * products.batch * products.m * products.k / memory_Bps;
+    }
     return grouped && factors == Factors::half ? rule_s * grouped->ratio(pass, products) : rule_s;
 }
 
