@@ -11,8 +11,8 @@
 #include "sim/lowering/context.hpp"
 #include "sim/lowering/expert_parallelism.hpp"
 #include "sim/lowering/layer_exchanges.hpp"
-#include "sim/lowering/pipeline.hpp"
 #include "sim/lowering/sharding.hpp"
+#include "sim/lowering/stage_division.hpp"
 #include "sim/workload/experts.hpp"
 
 namespace syncline {
@@ -123,10 +123,11 @@ std::vector<std::uint32_t> cut(const std::vector<PlacedLayer>& layers, const Pip
     std::vector<std::int64_t> counts = pipeline.layers;
     if (counts.empty() && all == 1) counts = {static_cast<std::int64_t>(layers.size())};
     if (counts.empty()) {
-        std::vector<double> costs;
+        std::vector<PassTimes> times;
         for (const PlacedLayer& layer : layers)
-            costs.push_back(layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
-        counts = balance(costs, all);
+            times.push_back({layer.time.forward_s, layer.recompute_s + layer.time.input_gradient_s,
+                             layer.time.weight_gradient_s});
+        counts = divide(pipeline, times);
     }
     std::vector<std::uint32_t> first{0};
     for (const std::int64_t count : counts) first.push_back(first.back() + narrow(count));

@@ -162,56 +162,6 @@ std::vector<Slot> dualpipe_v(std::int64_t p, std::int64_t m, std::int64_t stage)
     return passes.take();
 }
 
-/// Sums of consecutive costs, as differences of prefix sums. Even when rounded, they never decrease when a layer is
-/// added, which the code below relies on.
-class Chain {
-public:
-    explicit Chain(const std::vector<double>& costs) : until_(costs.size() + 1, 0) {
-        for (std::size_t i = 0; i < costs.size(); ++i) until_[i + 1] = until_[i] + costs[i];
-    }
-    std::size_t size() const { return until_.size() - 1; }
-    double cost(std::size_t first, std::size_t end) const { return until_[end] - until_[first]; }
-
-private:
-    std::vector<double> until_;
-};
-
-/// Returns the largest part of the best cut. best[j] is the largest part of the first j layers in k parts; if the last
-/// part begins at i, the parts before it grow with i while it shrinks: the best i is where they cross, or the one
-/// before.
-double least_bottleneck(const Chain& chain, std::size_t parts) {
-    std::vector<double> best(chain.size() + 1);
-    for (std::size_t j = 1; j <= chain.size(); ++j) best[j] = chain.cost(0, j);
-    for (std::size_t k = 2; k <= parts; ++k) {
-        // Descending j, because best[i] for one part less is needed for all i < j.
-        for (std::size_t j = chain.size(); j >= k; --j) {
-            std::size_t low = k - 1, high = j - 1;  // bounds of the first i with best[i] >= the part's cost, else j - 1
-            while (low < high) {
-                const std::size_t middle = (low + high) / 2;
-                if (best[middle] >= chain.cost(middle, j))
-                    high = middle;
-                else
-                    low = middle + 1;
-            }
-            double least = std::max(best[low], chain.cost(low, j));
-            if (low > k - 1) least = std::min(least, chain.cost(low - 1, j));
-            best[j] = least;
-        }
-    }
-    return best[chain.size()];
-}
-
-/// Returns for each layer the minimum number of parts of at most `limit` that hold it and all following layers.
-std::vector<std::size_t> parts_needed(const Chain& chain, double limit) {
-    std::vector<std::size_t> needed(chain.size() + 1, 0);
-    std::size_t end = chain.size();
-    for (std::size_t first = chain.size(); first-- > 0;) {
-        while (chain.cost(first, end) > limit) --end;
-        needed[first] = needed[end] + 1;
-    }
-    return needed;
-}
-
 }  // namespace
 
 std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage) {
@@ -253,30 +203,6 @@ std::uint32_t peak_passes(const Pipeline& pipeline, std::uint32_t stage) {
         if (slot.releases()) --held;
     }
     return peak;
-}
-
-std::vector<std::int64_t> balance(const std::vector<double>& costs, std::uint32_t parts) {
-    if (parts == 0 || costs.size() < parts)
-        throw std::logic_error(fmt::format("cannot cut {} layers into {} parts", costs.size(), parts));
-    const Chain chain(costs);
-    if (std::ranges::any_of(costs, [](double cost) { return cost < 0; }) || !std::isfinite(chain.cost(0, chain.size())))
-        throw std::logic_error("a layer's cost, or the sum of costs, is negative or not finite");
-
-    // Rounding errors of sums over a thousand layers are at most 1e-13 of the whole, hence `parts`·1e-13 of a part.
-    constexpr double tolerance = 1e-9;
-    const auto needed = parts_needed(chain, least_bottleneck(chain, parts) * (1 + tolerance));
-    std::vector<std::int64_t> lengths;
-    std::size_t first = 0;
-    for (std::size_t left = parts; left-- > 0;) {
-        // Takes the shortest part after which the remaining parts suffice. Each of them gets a layer: if this part has
-        // more than one, the layers after it and one more need more than `left` parts, so at least `left` layers
-        // follow.
-        std::size_t end = first + 1;
-        while (needed[end] > left) ++end;
-        lengths.push_back(static_cast<std::int64_t>(end - first));
-        first = end;
-    }
-    return lengths;
 }
 
 }  // namespace syncline

@@ -5,7 +5,7 @@
 
 #include "sim/plan/parallelism.hpp"
 
-/// Assignment of layers to the stages of a pipeline, and the order of a stage's passes.
+/// Order of the passes of a pipeline's stages.
 ///
 /// With m microbatches, equal stages whose forward and backward passes take f and b, free transfers and v virtual
 /// stages on each of p stages, an iteration takes m(f + b) + (p-1)(f + b)/v on every stage: the bubble is (p-1)/(v·m +
@@ -72,11 +72,5 @@ std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage);
 /// Returns the maximum number of microbatches (of any virtual stage, each counted as one) whose activations `stage`
 /// holds: from the start of a forward pass to the end of the corresponding backward pass. Throws like slots().
 std::uint32_t peak_passes(const Pipeline& pipeline, std::uint32_t stage);
-
-/// Cuts a sequence of layers into `parts` non-empty parts with the smallest largest sum of `costs`, and returns the
-/// number of layers of each: of equally good cuts (to 1e-9) the one whose first parts are shortest. Dynamic programming
-/// in O(parts · layers · log layers). Throws std::logic_error if there are fewer layers than parts, no parts, or costs
-/// that are negative or whose sum is not finite. It minimises the slowest part, not the slowest stage.
-std::vector<std::int64_t> balance(const std::vector<double>& costs, std::uint32_t parts);
 
 }  // namespace syncline

@@ -70,8 +70,8 @@ struct Pipeline {
     std::int64_t micro_batches = 1;   ///< parts of a replica's batch, also without stages
     std::int64_t virtual_stages = 1;  ///< on each stage: see virtual_stage_of()
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
-    /// Number of layers in each virtual stage, stages·virtual_stages of them in forward order. Empty: chosen to
-    /// minimise the time of the slowest one.
+    /// Number of layers in each virtual stage, stages·virtual_stages of them in forward order. Empty: see
+    /// sim/lowering/stage_division.hpp.
     std::vector<std::int64_t> layers;
     Transfers transfers = Transfers::as_schedule;
     /// Each row sends a share of what all rows have, which the receiving rows gather, without sequence parallelism:

@@ -80,37 +80,6 @@ std::optional<std::vector<std::int64_t>> ends(const Pipeline& pipeline, const Or
     return now;
 }
 
-double largest(const std::vector<double>& costs, const std::vector<std::int64_t>& lengths) {
-    double most = 0;
-    auto at = costs.begin();
-    for (const std::int64_t length : lengths) {
-        most = std::max(most, std::accumulate(at, at + length, 0.0));
-        at += length;
-    }
-    return most;
-}
-
-/// Returns the first of the best cuts into non-empty parts, by enumeration in the order of their lengths.
-std::vector<std::int64_t> best_of_all(const std::vector<double>& costs, std::uint32_t parts) {
-    std::vector<std::int64_t> best, lengths;
-    std::function<void(std::int64_t)> extend = [&](std::int64_t left) {
-        if (lengths.size() + 1 == parts) {
-            lengths.push_back(left);
-            if (best.empty() || largest(costs, lengths) < largest(costs, best)) best = lengths;
-            lengths.pop_back();
-            return;
-        }
-        const auto behind = static_cast<std::int64_t>(parts - lengths.size() - 1);
-        for (std::int64_t length = 1; length <= left - behind; ++length) {
-            lengths.push_back(length);
-            extend(left - length);
-            lengths.pop_back();
-        }
-    };
-    extend(static_cast<std::int64_t>(costs.size()));
-    return best;
-}
-
 }  // namespace
 
 TEST_CASE("a stage runs every pass once, and a backward pass after its forward pass", "[memory]") {
@@ -210,73 +179,4 @@ TEST_CASE("pipelines without a possible schedule are refused", "[memory]") {
     refused({4, 8, 1, PipelineSchedule::one_f_one_b, {}}, 4);
     refused({4, 0, 1, PipelineSchedule::one_f_one_b, {}}, 0);
     refused({4, 8, 0, PipelineSchedule::interleaved, {}}, 0);
-}
-
-TEST_CASE("a chain is cut as by trying all cuts, ties included", "[memory]") {
-    std::mt19937 random(7);
-    for (int round = 0; round < 600; ++round) {
-        // Integers, including zero, whose sums are exact and often equal.
-        std::vector<double> costs(1 + random() % 11);
-        const unsigned most = 1 + random() % 8;
-        for (double& cost : costs) cost = static_cast<double>(random() % (most + 1));
-        for (std::uint32_t parts = 1; parts <= costs.size(); ++parts) {
-            INFO(Catch::Detail::stringify(costs) << " in " << parts);
-            REQUIRE(balance(costs, parts) == best_of_all(costs, parts));
-        }
-    }
-}
-
-TEST_CASE("one part has all layers, and as many parts as layers have one each", "[memory]") {
-    for (const std::vector<double>& costs : {std::vector<double>{5}, {0, 0, 0}, {0.1, 0, 7, 1e-9}, {3, 2, 1}}) {
-        CHECK(balance(costs, 1) == std::vector<std::int64_t>{static_cast<std::int64_t>(costs.size())});
-        CHECK(balance(costs, static_cast<std::uint32_t>(costs.size())) == std::vector<std::int64_t>(costs.size(), 1));
-    }
-}
-
-TEST_CASE("rounding decides no tie", "[memory]") {
-    // Ten layers in four parts: one part has at least three layers, which leaves as few as one for the first. Sums of
-    // three and four times 0.1, 0.7 or 1e-5 differ in their last digit depending on their position.
-    for (const double cost : {1.0, 0.1, 0.7, 1e-5, 1e9 / 3}) {
-        INFO(cost);
-        CHECK(balance(std::vector<double>(10, cost), 4) == std::vector<std::int64_t>{1, 3, 3, 3});
-        CHECK(balance(std::vector<double>(14, cost), 4) == std::vector<std::int64_t>{2, 4, 4, 4});
-        // All parts except the first are full: 1000 = 248·4 + 8 in 249 or more parts, some of which have one layer.
-        const auto many = balance(std::vector<double>(1000, cost), 256);
-        std::vector<std::int64_t> expected(256, 4);
-        std::fill_n(expected.begin(), 8, 1);
-        CHECK(many == expected);
-    }
-}
-
-TEST_CASE("a thousand layers in 256 parts fit, and no smaller limit would do") {
-    std::mt19937 random(11);
-    for (int round = 0; round < 20; ++round) {
-        std::vector<double> costs(1000);
-        for (double& cost : costs) cost = random() % 5 == 0 ? 0 : std::uniform_real_distribution<>(0, 1)(random);
-        for (const std::uint32_t parts : {2u, 7u, 64u, 256u, 999u}) {
-            const auto lengths = balance(costs, parts);
-            REQUIRE(lengths.size() == parts);
-            REQUIRE(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) == 1000);
-            REQUIRE(*std::min_element(lengths.begin(), lengths.end()) >= 1);
-            // Filling parts from the left up to a limit gives the minimum number of parts for that limit.
-            const double limit = largest(costs, lengths) * (1 - 1e-8);
-            std::size_t needed = 1;
-            double held = 0;
-            for (const double cost : costs) {
-                if (cost > limit) needed = parts + 1;
-                if (held + cost > limit) ++needed, held = 0;
-                held += cost;
-            }
-            REQUIRE(needed > parts);
-        }
-    }
-}
-
-TEST_CASE("chains that cannot be cut are refused", "[memory]") {
-    CHECK_THROWS_AS(balance({1, 2}, 3), std::logic_error);
-    CHECK_THROWS_AS(balance({1, 2}, 0), std::logic_error);
-    CHECK_THROWS_AS(balance({}, 1), std::logic_error);
-    CHECK_THROWS_AS(balance({1, -1}, 1), std::logic_error);
-    CHECK_THROWS_AS(balance({1, std::numeric_limits<double>::quiet_NaN()}, 1), std::logic_error);
-    CHECK_THROWS_AS(balance({1, std::numeric_limits<double>::infinity()}, 1), std::logic_error);
 }
