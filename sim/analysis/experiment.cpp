@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/analysis/host_bound.hpp"
+#include "sim/analysis/limit.hpp"
 #include "sim/analysis/micro_batches.hpp"
 #include "sim/analysis/nominal_links.hpp"
 #include "sim/analysis/scaling.hpp"
@@ -213,6 +214,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.run = whole_run(training, time.iteration_s, result.cost);
     result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.sending_s());
+    result.limited_by = limit_of(training, time, timeline.links);
     result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));

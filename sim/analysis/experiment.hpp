@@ -53,6 +53,7 @@ struct Result {
     std::optional<WholeRun> run;  ///< empty unless the plan says how long the training is
     Memory memory;
     std::vector<LinkLoad> links;  ///< the ten most utilised links, the most utilised first
+    std::string limited_by;       ///< see limit.hpp
     /// Notes that a reader must know to trust the numbers: one sentence each, without a full stop.
     std::vector<std::string> notes;
 };

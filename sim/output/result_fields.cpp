@@ -122,6 +122,9 @@ constexpr Shared most_used_link{"most_used_link", Unit::text, "the first of `lin
 constexpr Shared most_used_link_utilisation{
     "most_used_link_utilisation", Unit::share, "its utilisation; in CSV only",
     [](const auto& r) { return r.links.empty() ? std::nullopt : std::optional(r.links.front().utilisation); }};
+constexpr Shared limited_by{"limited_by", Unit::text,
+                            "what takes the largest part of the time: see [below](#limits); null if unknown",
+                            [](const auto& r) { return given(r.limited_by); }};
 constexpr Shared notes{"notes", Unit::list, "facts needed to trust the numbers, one sentence each",
                        [](const auto& r) { return r.notes; }};
 constexpr Shared fidelity{"fidelity", Unit::text, "`message` or `folded`: how the time was simulated",
@@ -395,6 +398,7 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add(common::links, 0)
             .add_column(common::most_used_link, 20)
             .add_column(common::most_used_link_utilisation, 21)
+            .add(common::limited_by, 105)
             .add(common::notes, last_column)
             .add(common::fidelity, 49)
             .add(common::messages_simulated, 50)
@@ -439,6 +443,7 @@ const std::vector<ResultField<CollectiveResult>>& fields_of() {
             .add(common::links, 0)
             .add_column(common::most_used_link, 14)
             .add_column(common::most_used_link_utilisation, 15)
+            .add(common::limited_by, 24)
             .add(common::notes, last_column)
             .add(common::fidelity, 20)
             .add(common::messages_simulated, 21)
@@ -490,6 +495,7 @@ const std::vector<ResultField<SweepPoint>>& fields_of() {
                                   .add(common::bus_bandwidth, 5)
                                   .add(common::closed_form, 6)
                                   .add(common::exchange_algorithm, 7)
+                                  .add(common::limited_by, 19)
                                   .all();
     return table;
 }

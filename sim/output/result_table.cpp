@@ -116,6 +116,7 @@ std::vector<ResultColumn> others(const Report& report) {
          [](const Result& r) { return r.links.empty() ? "-" : r.links.front().name; }},
         {{"utilisation", "most_used_link_utilisation", if_any},
          [](const Result& r) { return r.links.empty() ? "-" : percent(r.links.front().utilisation); }},
+        {{"limited by", "limited_by", if_any}},
         {{"split", "", of_split, Align::left, true}, [](const Result& r) { return split(r.parallelism, r.ranks); }},
         {{"bubble", "pipeline_bubble", of_split},
          [](const Result& r) { return r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"; }},
@@ -191,6 +192,7 @@ std::string to_table(const CollectiveResult& r, const TableLayout& layout) {
         {"algorithm bandwidth", bandwidth(r.algorithm_bandwidth_Bps)},
         {"bus bandwidth", bandwidth(r.bus_bandwidth_Bps)},
     };
+    if (!r.limited_by.empty()) rows.push_back({"limited by", r.limited_by});
     if (r.cost.cost) rows.push_back({"cost", amount(r.cost.cost)});
     constexpr std::size_t shown = 3;
     for (std::size_t i = 0; i < std::min(shown, r.links.size()); ++i) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/platform/place.hpp"
 #include "sim/replay/trace.hpp"
 
 /// Events of a task graph's replay, in simulated seconds from the start.
@@ -18,6 +19,7 @@ struct Interval {
 /// Protocol).
 struct LinkUse {
     std::string name;
+    LinkKind kind = LinkKind::other;  ///< `other`: of a native platform
     double bandwidth_Bps = 0;
     std::uint64_t bytes = 0;
     /// For the link with the highest utilisation, if several pairs of processes share it: the number of other paths,

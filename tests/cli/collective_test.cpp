@@ -80,6 +80,7 @@ TEST_CASE("collective: JSON is one object with the documented fields", "[memory]
                                         "bytes_sent_by_rank",
                                         "bytes_received_by_rank",
                                         "links",
+                                        "limited_by",
                                         "transport",
                                         "contributors",
                                         "receivers",
