@@ -181,7 +181,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     const bool alone = plan.ranks == 1 && !plan.noise.any();
     std::optional<Lowered> reference;
     if (!alone) reference = lower(cluster, model, one_rank(plan));
-    const Breakdown single = alone ? time : replay_representatives(*reference, watch).time;
+    const bool comparable = alone || holds_model(*reference);
+    const Breakdown single = alone || !comparable ? time : replay_representatives(*reference, watch).time;
 
     Result result;
     result.workload = model.name;
@@ -202,7 +203,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (time.iteration_s > 0)
         result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;
     result.scaling = plan.scaling;
-    result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single.iteration_s);
+    if (comparable) result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single.iteration_s);
     result.utilisation = utilisation_of(training, time.iteration_s);
     result.messages = timeline.messages;
     result.folded = whole.folded;
@@ -215,7 +216,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.sending_s());
     result.limited_by = limit_of(training, time, timeline.links);
-    result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
+    if (comparable) result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
     if (std::string note = missing_rate_note(plan.compute, model, cluster.device); !note.empty())

@@ -40,7 +40,7 @@ struct Result {
     /// Empty if the iteration takes no time.
     std::optional<double> throughput_samples_per_s;
     Scaling scaling = Scaling::weak;
-    /// See scaling.hpp. Empty if an iteration takes no time; a note says so.
+    /// See scaling.hpp. Empty if one rank cannot hold the model, or if an iteration takes no time; a note says so.
     std::optional<double> scaling_efficiency;
     Utilisation utilisation;
     std::uint64_t messages = 0;

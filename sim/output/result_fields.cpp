@@ -100,7 +100,7 @@ constexpr Shared overlay{"overlay", Unit::text, "communication pattern; null wit
                          [](const auto& r) { return given(r.overlay); }};
 constexpr Shared device_time{"device_time_s", Unit::seconds, "ranks × time",
                              [](const auto& r) { return r.cost.device_time_s; }};
-constexpr Shared cost{"cost", Unit::number, "nodes × `per_node.price_per_hour` × hours, in that price's currency",
+constexpr Shared cost{"cost", Unit::money, "nodes × `per_node.price_per_hour` × hours, in that price's currency",
                       [](const auto& r) { return r.cost.cost; }};
 constexpr Shared messages{"messages", Unit::number, "messages of all ranks and servers",
                           [](const auto& r) { return r.messages; }};
@@ -355,7 +355,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  &Result::throughput_samples_per_s)
             .add("scaling", Unit::text, "`weak` with `batch_per_rank`, `strong` with `batch`", 56,
                  [](const Result& r) { return name_of(r.scaling); })
-            .add("scaling_efficiency", Unit::share, "throughput / (ranks × throughput of one rank)", 9,
+            .add("scaling_efficiency", Unit::share,
+                 "throughput / (ranks × throughput of one rank); null if one rank cannot hold the model", 9,
                  &Result::scaling_efficiency)
             .add("model_flops", Unit::number, "FLOP of an iteration's forward and backward passes, all ranks together",
                  61, [](const Result& r) { return r.utilisation.flop; })
@@ -373,13 +374,13 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.utilisation.tokens_per_s_per_device; })
             .add(common::device_time, 46)
             .add(common::cost, 47)
-            .add("cost_per_million_samples", Unit::number, "the same per million samples", 48,
+            .add("cost_per_million_samples", Unit::money, "the same per million samples", 48,
                  [](const Result& r) { return r.cost.per_million_samples(r.samples); })
             .add_if_given("run_iterations", Unit::number, "iterations of the whole training; only with `training.run`",
                           90, of_run(&WholeRun::iterations))
             .add_if_given("run_time_s", Unit::seconds, "time of the whole training; only with `training.run`", 91,
                           of_run(&WholeRun::time_s))
-            .add_if_given("run_cost", Unit::number, "its cost; only with `training.run` and a price", 92,
+            .add_if_given("run_cost", Unit::money, "its cost; only with `training.run` and a price", 92,
                           [](const Result& r) { return r.run ? r.run->cost : std::nullopt; })
             .add(common::messages, 10)
             .add(common::bytes_sent, 11)
