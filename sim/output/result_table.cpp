@@ -116,6 +116,12 @@ std::vector<ResultColumn> others(const Report& report) {
          [](const Result& r) { return r.links.empty() ? "-" : percent(r.links.front().utilisation); }},
         {{"limited by", "limited_by", if_any}},
         {{"split", "", of_split, Align::left, true}, [](const Result& r) { return split(r.parallelism, r.ranks); }},
+        {{"mbs", "", if_chosen},
+         [](const Result& r) {
+             const auto replicas = columns(r.parallelism, r.parallelism.layout, r.ranks);
+             const auto number = static_cast<double>(replicas * r.parallelism.pipeline.micro_batches);
+             return fmt::format("{:g}", static_cast<double>(r.samples) / number);
+         }},
         {{"bubble", "pipeline_bubble", of_split},
          [](const Result& r) { return r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"; }},
         {{"tokens/s/GPU", "tokens_per_s_per_device", of_tokens},
