@@ -98,11 +98,11 @@ struct LinkParts {
     std::uint64_t bytes = 0;
     double busy_s = 0;       ///< time in which at least one message flows over it
     double utilisation = 0;  ///< bytes divided by the link's capacity in the window
-    std::size_t alike = 1;   ///< number of links with as many bytes, to 1 %, whose names differ in numbers only
     double lost_s = 0;  ///< sum over its messages of the additional transfer time compared with each alone on its route
     std::vector<double> profile;  ///< utilisation in equal intervals of the window; a message's bytes are spread evenly
                                   ///< over its transfer
     std::vector<LinkShare> shares;  ///< its users, the most bytes first
+    std::size_t alike = 1;          ///< number of links with as many bytes, to 1 %, whose names differ in numbers only
 };
 
 /// A cause of the difference between theory and simulation.

@@ -19,13 +19,13 @@ struct Interval {
 /// Protocol).
 struct LinkUse {
     std::string name;
-    LinkKind kind = LinkKind::other;  ///< `other`: of a native platform
     double bandwidth_Bps = 0;
     std::uint64_t bytes = 0;
     /// For the link with the highest utilisation, if several pairs of processes share it: the number of other paths,
     /// between the ends of the messages that contributed most bytes, that are equally short, avoid the link, are unused
     /// (some link of theirs carried nothing), and would carry less than this link with one of these messages more.
     double unused_ways = 0;
+    LinkKind kind = LinkKind::other;  ///< `other`: of a native platform
 };
 
 struct Timeline {

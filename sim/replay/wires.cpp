@@ -140,7 +140,7 @@ std::vector<LinkUse> Wires::uses() const {
             busiest_link = i;
         }
         const LinkKind kind = wiring_ ? wiring_->kind(static_cast<Wiring::Link>(i)) : LinkKind::other;
-        result.push_back({link.name, kind, link.bandwidth_Bps, link.bytes});
+        result.push_back({link.name, link.bandwidth_Bps, link.bytes, 0, kind});
     }
     if (result.empty() || wiring_ == nullptr || wiring_->single_way() || sprays_) return result;
     std::vector<std::uint64_t> bytes;
