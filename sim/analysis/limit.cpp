@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <string>
 
 namespace syncline {
 
@@ -18,15 +18,12 @@ struct LinkPart {
     double both_s = 0;  ///< in both directions of the cable, one after the other
 };
 
-/// Returns the ends of a link in order, the same for both directions of a cable: of "node-2/a->b" and "node-2/b->a".
-std::pair<std::string, std::string> cable_of(const std::string& link) {
+/// Returns the name of a cable's other direction: "node-2/b->a" of "node-2/a->b".
+std::string reversed(const std::string& link) {
     const std::size_t arrow = link.find("->");
-    if (arrow == std::string::npos) return {link, ""};
-    const std::size_t slash = link.find('/') < arrow ? link.find('/') + 1 : 0;
-    const std::string prefix = link.substr(0, slash);
-    std::string from = link.substr(slash, arrow - slash), to = link.substr(arrow + 2);
-    if (to < from) std::swap(from, to);
-    return {prefix + from, to};
+    if (arrow == std::string::npos) return link;
+    const std::size_t begin = link.find('/') < arrow ? link.find('/') + 1 : 0;
+    return link.substr(0, begin) + link.substr(arrow + 2) + "->" + link.substr(begin, arrow - begin);
 }
 
 double time_s(const LinkUse& link) {
@@ -37,12 +34,12 @@ double time_s(const LinkUse& link) {
 LinkPart longest_link(const Cluster& cluster, const std::vector<LinkUse>& links) {
     if (links.empty() || cluster.network == NetworkModel::Constant) return {};
     const LinkUse& busiest = *std::ranges::max_element(links, {}, time_s);
-    const auto cable = cable_of(busiest.name);
+    const std::string other = reversed(busiest.name);
     constexpr double alike = 0.99;
     bool alone = true;
     double both_s = 0;
     for (const LinkUse& link : links) {
-        const bool same = cable_of(link.name) == cable;
+        const bool same = link.name == busiest.name || link.name == other;
         if (same) both_s += time_s(link);
         if (!same && link.kind == busiest.kind && time_s(link) >= alike * time_s(busiest)) alone = false;
     }
