@@ -83,6 +83,35 @@ double exchanges_s(const TaskGraph& graph, const Timeline& timeline, std::uint32
     return std::max(0.0, end_s - start_s) / period;
 }
 
+/// Computes Breakdown::longest_….
+void add_longest(Breakdown& result, const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
+    std::vector<double> busy_s(graph.streams().size(), 0);  // by stream
+    const std::size_t count = timeline.recorded.size(), first = count - std::min<std::size_t>(count, period);
+    for (std::size_t iteration = first; iteration < count; ++iteration)
+        for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+            const Task& task = graph.tasks()[id];
+            const Interval& interval = timeline.recorded[iteration][id];
+            if (task.exchange == Task::no_exchange) busy_s[task.stream] += interval.end_s - interval.start_s;
+        }
+    for (StreamId stream = 0; stream < busy_s.size(); ++stream) {
+        const auto raise = [&](double& most_s) { most_s = std::max(most_s, busy_s[stream] / period); };
+        switch (graph.streams()[stream].kind) {
+            case StreamKind::compute:
+                raise(result.longest_compute_s);
+                break;
+            case StreamKind::aggregate:
+                raise(result.longest_reduction_s);
+                break;
+            case StreamKind::input_copy:
+            case StreamKind::host_copy:
+                raise(result.longest_copies_s);
+                break;
+            default:
+                break;
+        }
+    }
+}
+
 /// Computes Breakdown::standard_error of the last `count` iterations.
 template <class Ended>
 double standard_error(const Ended& ended_s, std::uint32_t count) {
@@ -191,6 +220,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     result.idle_s = beyond_rounding(
         result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s, result.iteration_s);
     result.exchanges_s = exchanges_s(graph, timeline, period);
+    add_longest(result, graph, timeline, period);
     result.pipeline_bubble = bubble(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {

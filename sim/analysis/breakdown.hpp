@@ -28,6 +28,9 @@ struct Breakdown {
     double waiting_s = 0;
     double idle_s = 0;
     double exchanges_s = 0;  ///< from the first start to the last end of the iteration's exchanges, on any process
+    /// The longest times for which any process computes, adds up data as a parameter server, and copies between device
+    /// and host.
+    double longest_compute_s = 0, longest_reduction_s = 0, longest_copies_s = 0;
     std::optional<double> pipeline_bubble = std::nullopt;  ///< empty without stages, or if no time passes
     /// Relative difference in length to the previous iteration (with a period, to the previous window); 0 if too few
     /// iterations were recorded.

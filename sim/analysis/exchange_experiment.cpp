@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/analysis/limit.hpp"
 #include "sim/analysis/theory.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/sweep.hpp"
@@ -42,6 +43,19 @@ std::vector<std::optional<double>> closed_forms(const Cluster& cluster, const Co
 CollectivePlan single(CollectivePlan plan) {
     plan.sweep.clear();
     return plan;
+}
+
+/// Sets what limits each size. With one algorithm a link has of its bytes each size's part.
+void add_limits(const Cluster& cluster, std::vector<SweepPoint>& points, const std::vector<LinkUse>& links) {
+    double all_B = 0;
+    for (const SweepPoint& point : points) {
+        all_B += static_cast<double>(point.bytes);
+        if (point.algorithm != points.front().algorithm) return;
+    }
+    for (SweepPoint& point : points) {
+        const double part = all_B > 0 ? static_cast<double>(point.bytes) / all_B : 0;
+        point.limited_by = limit_of(cluster, point.completion_time_s, links, part);
+    }
 }
 
 Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
@@ -90,6 +104,7 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
         }
         result.points.push_back(std::move(point));
     }
+    add_limits(cluster, result.points, measured.timeline.links);
     return measured;
 }
 
@@ -139,6 +154,7 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     result.links = busiest(cluster, timeline.links, result.completion_time_s);
     result.algorithm_bandwidth_Bps = point.algorithm_bandwidth_Bps;
     result.bus_bandwidth_Bps = point.bus_bandwidth_Bps;
+    result.limited_by = point.limited_by;
     return result;
 }
 

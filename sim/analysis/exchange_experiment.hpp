@@ -34,6 +34,7 @@ struct CollectiveResult {
     std::uint64_t most_bytes_sent_by_rank = 0;
     std::vector<std::uint64_t> sent_by, received_by;  ///< by rank
     std::vector<LinkLoad> links;                      ///< the ten most utilised links, the most utilised first
+    std::string limited_by;                           ///< see limit.hpp
     std::vector<std::string> notes;                   ///< as in Result
     /// Empty if the operation takes no time.
     std::optional<double> algorithm_bandwidth_Bps, bus_bandwidth_Bps;
@@ -52,6 +53,8 @@ struct SweepPoint {
     Cost cost;
     std::optional<double> closed_form_s;
     std::optional<double> algorithm_bandwidth_Bps, bus_bandwidth_Bps;
+    /// See limit.hpp. Links count bytes of all sizes together: empty if the algorithm depends on the size.
+    std::string limited_by;
 };
 
 struct SweepResult {

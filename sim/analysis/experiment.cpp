@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/analysis/host_bound.hpp"
+#include "sim/analysis/limit.hpp"
 #include "sim/analysis/micro_batches.hpp"
 #include "sim/analysis/nominal_links.hpp"
 #include "sim/analysis/scaling.hpp"
@@ -180,7 +181,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     const bool alone = plan.ranks == 1 && !plan.noise.any();
     std::optional<Lowered> reference;
     if (!alone) reference = lower(cluster, model, one_rank(plan));
-    const Breakdown single = alone ? time : replay_representatives(*reference, watch).time;
+    const bool comparable = alone || holds_model(*reference);
+    const Breakdown single = alone || !comparable ? time : replay_representatives(*reference, watch).time;
 
     Result result;
     result.workload = model.name;
@@ -201,7 +203,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (time.iteration_s > 0)
         result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;
     result.scaling = plan.scaling;
-    result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single.iteration_s);
+    if (comparable) result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single.iteration_s);
     result.utilisation = utilisation_of(training, time.iteration_s);
     result.messages = timeline.messages;
     result.folded = whole.folded;
@@ -213,7 +215,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.run = whole_run(training, time.iteration_s, result.cost);
     result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.sending_s());
-    result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
+    result.limited_by = limit_of(training, time, timeline.links);
+    if (comparable) result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
     if (std::string note = missing_rate_note(plan.compute, model, cluster.device); !note.empty())

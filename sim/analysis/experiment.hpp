@@ -40,7 +40,7 @@ struct Result {
     /// Empty if the iteration takes no time.
     std::optional<double> throughput_samples_per_s;
     Scaling scaling = Scaling::weak;
-    /// See scaling.hpp. Empty if an iteration takes no time; a note says so.
+    /// See scaling.hpp. Empty if one rank cannot hold the model, or if an iteration takes no time; a note says so.
     std::optional<double> scaling_efficiency;
     Utilisation utilisation;
     std::uint64_t messages = 0;
@@ -53,6 +53,7 @@ struct Result {
     std::optional<WholeRun> run;  ///< empty unless the plan says how long the training is
     Memory memory;
     std::vector<LinkLoad> links;  ///< the ten most utilised links, the most utilised first
+    std::string limited_by;       ///< see limit.hpp
     /// Notes that a reader must know to trust the numbers: one sentence each, without a full stop.
     std::vector<std::string> notes;
 };

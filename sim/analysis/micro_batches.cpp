@@ -196,7 +196,8 @@ public:
         }
         for (double Breakdown::*const seconds :
              {&Breakdown::iteration_s, &Breakdown::compute_s, &Breakdown::communication_s,
-              &Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s, &Breakdown::exchanges_s})
+              &Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s, &Breakdown::exchanges_s,
+              &Breakdown::longest_compute_s, &Breakdown::longest_reduction_s, &Breakdown::longest_copies_s})
             more.*seconds = (*this)(fewer.*seconds, more.*seconds);
         for (double Breakdown::*const part :
              {&Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s})

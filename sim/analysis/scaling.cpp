@@ -20,6 +20,11 @@ Plan one_rank(const Plan& plan) {
     return one;
 }
 
+bool holds_model(const Lowered& one) {
+    const Memory memory = memory_of(one);
+    return !memory.device_bytes || memory.total_bytes() - memory.activations_bytes <= *memory.device_bytes;
+}
+
 std::optional<double> scaling_efficiency(const Plan& plan, double iteration_s, double one_rank_s) {
     if (iteration_s <= 0 || one_rank_s <= 0) return std::nullopt;
     const double samples = static_cast<double>(plan.global_batch()) / static_cast<double>(plan.ranks);

@@ -8,9 +8,10 @@
 
 /// Scaling efficiency: throughput(N) / (N · throughput(1)).
 ///
-/// The reference rank has the whole model, even if it exceeds its memory (a note says so), exchanges nothing, and has
-/// neither jitter nor straggling. Its batch is the one that stays constant when the number of ranks grows (Scaling).
-/// With T₁(b) its time for b samples, T the iteration time on N ranks and R = N/replicas:
+/// The reference rank has the whole model, exchanges nothing, and has neither jitter nor straggling. If its memory
+/// cannot hold weights, gradients and optimizer state, there is no efficiency; if only its activations are too large, a
+/// note says so. Its batch is the one that stays constant when the number of ranks grows (Scaling). With T₁(b) its time
+/// for b samples, T the iteration time on N ranks and R = N/replicas:
 ///
 ///     weak, b samples per replica:         T₁(b) / (R·T)      with data parallelism T₁(b)/T
 ///     strong, B samples of all together:   T₁(B) / (N·T)
@@ -25,6 +26,9 @@ const char* name_of(Scaling scaling);
 
 /// Returns the plan of the reference rank.
 Plan one_rank(const Plan& plan);
+
+/// Returns whether a device of the reference, see one_rank(), can hold weights, gradients and optimizer state.
+bool holds_model(const Lowered& one);
 
 /// Returns the efficiency; empty if either time is 0.
 std::optional<double> scaling_efficiency(const Plan& plan, double iteration_s, double one_rank_s);

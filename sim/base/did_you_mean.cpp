@@ -34,9 +34,43 @@ std::size_t distance(std::string_view a, std::string_view b, bool ignore_case) {
     return row.back();
 }
 
+bool begins(std::string_view text, std::string_view word) {
+    return text.size() >= word.size() &&
+           std::equal(word.begin(), word.end(), text.begin(), [](char a, char b) { return lower(a) == lower(b); });
+}
+
+constexpr std::size_t fewest = 3;  // letters that tell something
+
+/// Returns the shortest candidate that begins with `word`: "h100-sxm" of "h100".
+std::optional<std::string> begun(std::string_view word, const std::vector<std::string>& candidates) {
+    std::optional<std::string> best;
+    for (const std::string& candidate : candidates)
+        if (word.size() >= fewest && begins(candidate, word) && (!best || candidate.size() < best->size()))
+            best = candidate;
+    return best;
+}
+
+/// Returns the candidate of which another part begins with `word`, if all others with one continue it: "dgx-h100" of
+/// "h100", beside "dgx-h100-clos".
+std::optional<std::string> containing(std::string_view word, const std::vector<std::string>& candidates) {
+    std::vector<std::string> found;
+    for (const std::string& candidate : candidates)
+        for (std::size_t i = 1; i < candidate.size() && word.size() >= fewest; ++i)
+            if (std::string_view("-_.").find(candidate[i - 1]) != std::string_view::npos &&
+                begins(std::string_view(candidate).substr(i), word)) {
+                found.push_back(candidate);
+                break;
+            }
+    if (found.empty()) return {};
+    const std::string& best = *std::ranges::min_element(found, {}, &std::string::size);
+    const bool all = std::ranges::all_of(found, [&](const std::string& one) { return begins(one, best); });
+    return all ? std::optional(best) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> closest(std::string_view word, const std::vector<std::string>& candidates) {
+    if (auto longer = begun(word, candidates)) return longer;
     std::optional<std::string> best;
     std::pair<std::size_t, std::size_t> best_distance;  // the second is case-sensitive and breaks ties
     for (const std::string& candidate : candidates) {
@@ -51,6 +85,7 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
         best = candidate;
         best_distance = both;
     }
+    if (!best) return containing(word, candidates);
     return best;
 }
 

@@ -32,6 +32,24 @@ bool report_unknown_verb(const CLI::App& program, const std::vector<std::string>
     return true;
 }
 
+/// What `syncline` alone says.
+constexpr const char* examples =
+    R"(Syncline predicts the time of a distributed training iteration, and explains it.
+
+  # Compare the variants of a scenario
+  syncline run zhang-2021
+  # Find the fastest plans for a model, with days and cost
+  syncline plan llama-3-70b --platform dgx-h100 --ranks 512 --tokens 2T
+  # Say what limits an iteration
+  syncline explain zhang-2021 --variant parameter-server
+  # Time an exchange at many sizes
+  syncline collective --platform dgx-h100 --ranks 16 --sweep bytes=1MB..1GB
+  # Learn by predicting
+  syncline lesson 1
+
+`syncline --help` lists all verbs.
+)";
+
 /// Returns the arguments, `VERB --help` in place of `help VERB`, whose options do not matter.
 std::vector<std::string> arguments_of(int argc, char* argv[]) {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
@@ -43,6 +61,10 @@ std::vector<std::string> arguments_of(int argc, char* argv[]) {
 }
 
 int parse_and_run(std::vector<std::string> arguments) {
+    if (arguments.empty()) {
+        say("{}", examples);
+        return cli::usage;
+    }
     CLI::App program("Syncline predicts the time of a distributed training iteration on a cluster, and explains it.",
                      "syncline");
     program.set_version_flag("--version", std::string("syncline ") + version, "Print the version and exit");

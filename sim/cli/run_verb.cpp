@@ -17,6 +17,7 @@
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/run_verb.hpp"
 #include "sim/cli/table_options.hpp"
+#include "sim/cli/terminal.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/work_check.hpp"
@@ -109,9 +110,10 @@ void write(const AnyReport& report, const config::Scenario& scenario, const RunO
         write_file(directory / "results.txt", table(options.tables.in_files()));
         write_file(directory / "checks.csv", csv);
     }
-    write_stdout(options.format == Format::json  ? json
-                 : options.format == Format::csv ? csv
-                                                 : table(options.tables.on_stdout()));
+    if (options.format == Format::table)
+        write_table(table(options.tables.on_stdout()));
+    else
+        write_stdout(options.format == Format::json ? json : csv);
     const auto missed = std::count_if(checks.begin(), checks.end(), [](const Check& one) { return !one.ok; });
     if (missed > 0) throw Failed(fmt::format("{} of {} expectations FAILED", missed, checks.size()));
 }

@@ -53,9 +53,8 @@ void write_formatted(const Formatted& result, Format format, const std::string& 
         write_file(base.string() + ".csv", result.csv);
         write_file(base.string() + ".txt", result.table(tables.in_files()));
     }
-    write_stdout(format == Format::json  ? result.json
-                 : format == Format::csv ? result.csv
-                                         : result.table(tables.on_stdout()));
+    if (format == Format::table) return write_table(result.table(tables.on_stdout()));
+    write_stdout(format == Format::json ? result.json : result.csv);
 }
 
 }  // namespace syncline::cli

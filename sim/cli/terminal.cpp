@@ -1,11 +1,17 @@
 #include "sim/cli/terminal.hpp"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "sim/base/utf8.hpp"
+#include "sim/output/columns.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
 
@@ -20,6 +26,34 @@ std::size_t width_of(int descriptor) {
     }
     if (width == 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0) width = size.ws_col;
     return width < narrowest ? usual : width;
+}
+
+void write_table(const std::string& table) {
+    if (isatty(STDOUT_FILENO) != 1) return write_stdout(table);
+    const std::string text = printable(table, "\n\t");
+    const char *const no_colour = std::getenv("NO_COLOR"), *const kind = std::getenv("TERM");
+    const bool plain =
+        (no_colour != nullptr && *no_colour != '\0') || (kind != nullptr && std::string_view(kind) == "dumb");
+    const auto with = [plain](const char* style, std::string_view part) {
+        return plain ? std::string(part) : fmt::format("\x1b[{}m{}\x1b[0m", style, part);
+    };
+    constexpr const char *bold = "1", *yellow = "33";
+    constexpr std::string_view note = "note";
+    std::string out;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        if (line.starts_with(note)) {
+            const std::string all = fmt::format("{}", fmt::join(text::broken(line, width_of(STDOUT_FILENO)), "\n"));
+            out += with(yellow, note) + all.substr(note.size());
+        } else {
+            const bool best = line.find(" * ") != std::string::npos || line.ends_with(" *");
+            out += begin == 0 || best ? with(bold, line) : line;
+        }
+        if (end < text.size()) out += '\n';
+        begin = end + 1;
+    }
+    write_data(out);
 }
 
 }  // namespace syncline::cli

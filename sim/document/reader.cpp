@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "sim/base/abbreviations.hpp"
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/number.hpp"
 #include "sim/base/utf8.hpp"
@@ -53,6 +54,13 @@ std::string quoted_list(const std::vector<std::string>& words) {
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known, const char* others = "") {
     return did_you_mean(word, known, known.empty() ? "" : fmt::format("write {}one of {}", others, quoted_list(known)));
+}
+
+/// Does the same for a key, which the field may call otherwise.
+std::string key_suggestion(const std::string& word, const std::vector<std::string>& known) {
+    const Abbreviation* const meant = find_abbreviation(word);
+    if (meant == nullptr || meant->key.empty()) return suggestion(word, known);
+    return fmt::format("did you mean '{}' ({})?", meant->key, meant->text);
 }
 
 std::optional<double> plain_number(std::string_view text, double least, double most) {
@@ -413,7 +421,7 @@ private:
             if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
             sound_ = false;
             if (findings_.enough()) return;
-            fail(entry.mark, fmt::format("unknown key '{}'", entry.key), suggestion(entry.key, known_));
+            fail(entry.mark, fmt::format("unknown key '{}'", entry.key), key_suggestion(entry.key, known_));
             // A misspelt key is not also reported as missing.
             if (const auto meant = closest(entry.key, known_)) std::erase(missing_, *meant);
         }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/explain/diagnosis.hpp"
 #include "sim/explain/window_parts.hpp"
 #include "sim/iteration/iteration.hpp"
 
@@ -49,8 +50,9 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
             replay_iteration(training, replayed.graph, options.watch, alone).time.iteration_s;
     }
     explanation.theory = theory_beside(training, recorded, explanation, options.uncontended);
-    if (!options.changes.empty())
-        explanation.what_if = what_if(training, explanation.result, options.changes, options.watch);
+    explanation.what_if = what_if(training, explanation.result, options.changes,
+                                  options.plans ? plan_changes(plan) : std::vector<std::string>{}, options.watch);
+    explanation.diagnosis = diagnosis_of(training, explanation);
     if (view != nullptr) {
         view->names = names.of(replayed.graph);
         view->window = recorded.window();

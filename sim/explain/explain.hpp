@@ -18,6 +18,7 @@ struct ExplainOptions {
     /// stragglers.
     bool uncontended = true;
     std::vector<Change> changes = {};  ///< each is simulated again
+    bool plans = false;                ///< plan_changes() are, too
 };
 
 /// Simulates `training` as simulate() does and records it. `view`, if given, receives the recording.

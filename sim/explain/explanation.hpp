@@ -102,6 +102,7 @@ struct LinkParts {
     std::vector<double> profile;  ///< utilisation in equal intervals of the window; a message's bytes are spread evenly
                                   ///< over its transfer
     std::vector<LinkShare> shares;  ///< its users, the most bytes first
+    std::size_t alike = 1;          ///< number of links with as many bytes, to 1 %, whose names differ in numbers only
 };
 
 /// A cause of the difference between theory and simulation.
@@ -130,7 +131,7 @@ struct Theory {
 
 /// The plan simulated again with one change.
 struct WhatIf {
-    std::string change;  ///< "link:nic x2", "latency x0.5", as --what-if takes it
+    std::string change;  ///< "link:nic x2", "latency x0.5", as --what-if takes it, or "servers.placement sliced"
     std::string text;    ///< description
     std::optional<double> iteration_time_s;
     std::optional<double> throughput_samples_per_s;
@@ -140,6 +141,7 @@ struct WhatIf {
 
 struct Explanation {
     Result result;
+    std::string diagnosis;  ///< see diagnosis.hpp
     /// "messages", or "tasks" if there are too many messages to record: then exchanges are one segment each, and links
     /// have only bytes and utilisation.
     std::string level;

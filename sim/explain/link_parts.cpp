@@ -1,8 +1,11 @@
 #include "sim/explain/window_parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
+
+#include "sim/base/pattern.hpp"
 
 namespace syncline {
 
@@ -62,10 +65,10 @@ public:
         const auto used = [&](std::uint32_t link) { return bytes[link] / trace_.links[link].bandwidth_Bps; };
         std::stable_sort(order.begin(), order.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return used(a) > used(b); });
-        if (order.size() > shown) order.resize(shown);
+        const std::vector<std::uint32_t> first(order.begin(), order.begin() + std::min(shown, order.size()));
 
         std::vector<LinkParts> parts;
-        for (const std::uint32_t link : order) {
+        for (const std::uint32_t link : first) {
             LinkParts part;
             part.link = trace_.links[link].name;
             part.bandwidth_Bps = trace_.links[link].bandwidth_Bps;
@@ -73,9 +76,13 @@ public:
             // Messages that the window cuts were maybe slower inside it than outside.
             part.utilisation = window_s > 0 ? std::min(1.0, used(link) / window_s) : 0;
             part.profile.assign(profile_parts, 0);
+            part.alike = static_cast<std::size_t>(std::ranges::count_if(order, [&](std::uint32_t other) {
+                return std::abs(used(other) - used(link)) <= 0.01 * used(link) &&
+                       pattern_of(trace_.links[other].name) == pattern_of(part.link);
+            }));
             parts.push_back(std::move(part));
         }
-        fill(parts, order);
+        fill(parts, first);
         return parts;
     }
 

@@ -182,6 +182,24 @@ constexpr std::array resources{
     Resource{"batch", "each rank computes {} times the samples", 2, change_batch},
 };
 
+struct PlanChange {
+    const char *name, *text;
+    bool (*applies)(const Plan&);
+    void (*change)(Plan&);
+};
+
+constexpr std::array plan_changes_known{
+    PlanChange{"servers.placement sliced", "each tensor is sliced over all servers",
+               [](const Plan& plan) {
+                   return plan.exchange == ExchangeKind::parameter_server && plan.servers.count > 1 &&
+                          plan.servers.assignment != ServerAssignment::sliced;
+               },
+               [](Plan& plan) { plan.servers.assignment = ServerAssignment::sliced; }},
+    PlanChange{"overlap wait-free", "gradients are exchanged during the backward pass",
+               [](const Plan& plan) { return plan.ranks > 1 && plan.overlap == Overlap::none; },
+               [](Plan& plan) { plan.overlap = Overlap::wait_free; }},
+};
+
 const Resource& resource_of(const Change& change) {
     return *std::find_if(resources.begin(), resources.end(),
                          [&](const Resource& one) { return one.name == change.resource; });
@@ -234,16 +252,20 @@ std::vector<Change> every_change() {
     return changes;
 }
 
+std::vector<std::string> plan_changes(const Plan& plan) {
+    std::vector<std::string> names;
+    for (const PlanChange& change : plan_changes_known)
+        if (change.applies(plan)) names.emplace_back(change.name);
+    return names;
+}
+
 std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const std::vector<Change>& changes,
-                            const Watch& watch) {
+                            const std::vector<std::string>& of_plan, const Watch& watch) {
     std::vector<WhatIf> all;
-    for (const Change& change : changes) {
-        WhatIf answer;
-        answer.change = text_of(change);
-        answer.text = description_of(change);
+    const auto simulate = [&](WhatIf answer, const std::function<void(Setting&)>& change) {
         try {
             Setting setting{training.cluster, training.model, training.plan};
-            resource_of(change).change(setting, change.factor);
+            change(setting);
             answer.text += setting.kept;
             const Lowered changed = lower(setting.cluster, setting.model, setting.plan);
             if (base.memory.fits() && !memory_of(changed).fits())
@@ -262,7 +284,19 @@ std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const s
             answer.problem = error.what();
         }
         all.push_back(std::move(answer));
-    }
+    };
+    const auto named = [](std::string change, std::string text) {
+        WhatIf answer;
+        answer.change = std::move(change);
+        answer.text = std::move(text);
+        return answer;
+    };
+    for (const Change& change : changes)
+        simulate(named(text_of(change), description_of(change)),
+                 [&](Setting& setting) { resource_of(change).change(setting, change.factor); });
+    for (const PlanChange& change : plan_changes_known)
+        if (std::ranges::find(of_plan, change.name) != of_plan.end())
+            simulate(named(change.name, change.text), [&](Setting& setting) { change.change(setting.plan); });
     std::stable_sort(all.begin(), all.end(), [](const WhatIf& a, const WhatIf& b) {
         return std::pair(a.problem.empty(), a.speed_up) > std::pair(b.problem.empty(), b.speed_up);
     });

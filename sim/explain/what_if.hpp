@@ -40,8 +40,12 @@ Cluster changed_cluster(const Cluster& cluster, const Change& change);
 /// Returns the default changes: each resource twice as good.
 std::vector<Change> every_change();
 
+/// Returns changes of a plan that often help, as WhatIf::change: slices on parameter servers ("servers.placement
+/// sliced") and overlap ("overlap wait-free"), where the plan has neither.
+std::vector<std::string> plan_changes(const Plan& plan);
+
 /// Compares each change with `base`, the result without changes; the largest gain in throughput first.
 std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const std::vector<Change>& changes,
-                            const Watch& watch = {});
+                            const std::vector<std::string>& of_plan = {}, const Watch& watch = {});
 
 }  // namespace syncline

@@ -100,6 +100,8 @@ const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string&
             return lesson;
         names.push_back(lesson.name);
     }
+    const auto begins = [&](const Lesson& lesson) { return !word.empty() && lesson.name.starts_with(word); };
+    if (std::ranges::count_if(lessons, begins) == 1) return *std::ranges::find_if(lessons, begins);
     refuse(word, fmt::format("there is no lesson '{}'", word),
            did_you_mean(word, names,
                         fmt::format("there are {}, or 1 to {}", fmt::join(names, ", "), lessons.back().number)));

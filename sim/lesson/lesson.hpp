@@ -31,8 +31,8 @@ inline const std::vector<std::string> section_names{"Question", "Prediction", "R
 /// a handout lacks its sections or its scenario.
 std::vector<Lesson> load_lessons(const std::filesystem::path& folder);
 
-/// Returns the lesson that `word` names: by its number, by its name, or by the stem of its files. Throws ConfigError,
-/// with the name that was probably meant.
+/// Returns the lesson that `word` names: by its number, by its name or the beginning of one, or by the stem of its
+/// files. Throws ConfigError, with the name that was probably meant.
 const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string& word);
 
 }  // namespace syncline::lesson

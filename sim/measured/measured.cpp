@@ -30,7 +30,7 @@ constexpr const char* no_unit = "none";
 /// Returns the factor from `unit` to the field's own unit, or 0 if `field` cannot have this unit.
 double factor_of(const std::string& unit, const std::string& field) {
     const Unit own = unit_of(field);
-    if (own == Unit::number || own == Unit::share) return unit == no_unit ? 1 : 0;
+    if (own == Unit::number || own == Unit::share || own == Unit::money) return unit == no_unit ? 1 : 0;
     if (unit == symbol(own)) return 1;
     if (own != Unit::seconds && own != Unit::bandwidth && own != Unit::samples_per_s) return 0;
     const Quantity one = parse_quantity("1 " + unit, own == Unit::seconds         ? Dimension::seconds

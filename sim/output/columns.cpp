@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "sim/base/abbreviations.hpp"
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/utf8.hpp"
 #include "sim/output/field_units.hpp"
@@ -49,7 +50,11 @@ const Column* find(const std::vector<Column>& columns, const std::string& name) 
         return plain(name) == plain(column.heading) ||
                (!column.field.empty() && (plain(name) == plain(column.field) || plain(name) == plain(short_field)));
     });
-    return found == columns.end() ? nullptr : &*found;
+    if (found != columns.end()) return &*found;
+    const Abbreviation* const meant = find_abbreviation(plain(name));
+    if (meant == nullptr || meant->field.empty()) return nullptr;
+    const auto other = std::ranges::find(columns, meant->field, &Column::field);
+    return other == columns.end() ? nullptr : &*other;
 }
 
 }  // namespace
@@ -80,8 +85,10 @@ Table::Table(std::vector<Column> columns, const TableLayout& layout) : width_(la
     columns.front().align = Align::left;
     columns_.push_back(columns.front());
     for (const std::string& name : layout.columns)
-        if (const Column* const column = find(columns, name); column != nullptr && column != &columns.front())
+        if (const Column* const column = find(columns, name); column != nullptr && column != &columns.front()) {
             columns_.push_back(*column);
+            if (find_abbreviation(plain(name)) != nullptr) columns_.back().heading = name;
+        }
     if (!layout.columns.empty()) return;
     for (auto column = columns.begin() + 1; column != columns.end(); ++column) {
         if (column->shown == Shown::if_chosen || (column->shown != Shown::always && !any(*column))) continue;

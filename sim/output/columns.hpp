@@ -35,7 +35,7 @@ struct Column {
 void add_row(std::vector<Column>& columns, const std::vector<std::string>& cells);
 
 /// Throws std::invalid_argument, with a suggestion, unless each of `names` is the heading of a column or its name in
-/// JSON or CSV, with or without its unit.
+/// JSON or CSV, with or without its unit, or an abbreviation (sim/base/abbreviations.hpp), which is then its heading.
 void require_columns(const std::vector<Column>& columns, const std::vector<std::string>& names);
 
 /// A table whose first column names the rows. It is always shown.

@@ -37,6 +37,7 @@ Json object(const ExchangeExplanation& e) {
             {"completion_time_s", e.result.completion_time_s},
             {"bus_bandwidth_Bps", number_or_null(e.result.bus_bandwidth_Bps)},
             {"answer", e.answer},
+            {"limited_by", text_or_null(e.result.limited_by)},
             {"least_time_s", e.least ? Json(e.least->seconds) : Json(nullptr)},
             {"least_time_of", text_or_null(e.least ? e.least->of : "")},
             {"most_bus_bandwidth_Bps", number_or_null(e.least ? e.least->bus_bandwidth_Bps : std::nullopt)},

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "sim/base/pattern.hpp"
 #include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/cells.hpp"
@@ -45,6 +48,7 @@ Json object(const LinkParts& link) {
             {"busy_s", recorded ? Json(link.busy_s) : Json(nullptr)},
             {"utilisation", link.utilisation},
             {"lost_s", recorded ? Json(link.lost_s) : Json(nullptr)},
+            {"alike", link.alike},
             {"profile", link.profile},
             {"users", std::move(users)}};
 }
@@ -76,6 +80,44 @@ Json object(const WhatIf& what_if) {
             {"problem", text_or_null(what_if.problem)}};
 }
 
+/// Rows that are alike: their first one, and their number.
+template <class Item>
+struct Group {
+    Item first;
+    std::size_t count = 1;
+};
+
+/// Returns whether two times are equal, to a percent.
+bool same_time(double a, double b) {
+    return std::abs(a - b) <= 0.01 * std::max(std::abs(a), std::abs(b));
+}
+
+/// Groups items that are alike: with names that differ in numbers only, and for which `alike` holds. `add` adds one to
+/// the first one of its group.
+template <class Item, class Alike, class Add>
+std::vector<Group<Item>> grouped(const std::vector<Item>& items, std::string Item::*name, Alike alike, Add add) {
+    std::vector<Group<Item>> groups;
+    std::map<std::string, std::vector<std::size_t>> by_pattern;
+    for (const Item& item : items) {
+        std::vector<std::size_t>& same = by_pattern[pattern_of(item.*name)];
+        const auto found = std::ranges::find_if(same, [&](std::size_t group) { return alike(groups[group], item); });
+        if (found == same.end()) {
+            same.push_back(groups.size());
+            groups.push_back({item});
+        } else {
+            add(groups[*found], item);
+            ++groups[*found].count;
+        }
+    }
+    return groups;
+}
+
+/// Returns the name of a row: "backward of layer1 (x32)".
+template <class Item>
+std::string name_of_group(const Group<Item>& group, std::string Item::*name) {
+    return group.first.*name + (group.count > 1 ? fmt::format(" (x{})", group.count) : "");
+}
+
 std::string parts_table(const Explanation& e, const TableLayout& layout) {
     std::vector<Column> columns{{"rank"},
                                 {"compute"},
@@ -86,22 +128,44 @@ std::string parts_table(const Explanation& e, const TableLayout& layout) {
                                 {"waiting", "", Shown::if_any},
                                 {"idle", "", Shown::if_any},
                                 {"total"}};
-    const auto add = [&](const std::string& name, const RankParts& parts) {
-        add_row(columns, {name, seconds(parts.compute_s), fmt::format("({})", seconds(parts.hidden_communication_s)),
-                          seconds(parts.exposed_communication_s), seconds(parts.reduction_s), seconds(parts.copies_s),
-                          seconds(parts.waiting_s), seconds(parts.idle_s), seconds(parts.sum_s())});
+    const auto cells = [](const RankParts& parts) {
+        return Row{seconds(parts.compute_s),
+                   fmt::format("({})", seconds(parts.hidden_communication_s)),
+                   seconds(parts.exposed_communication_s),
+                   seconds(parts.reduction_s),
+                   seconds(parts.copies_s),
+                   seconds(parts.waiting_s),
+                   seconds(parts.idle_s),
+                   seconds(parts.sum_s())};
     };
-    const auto ranks = static_cast<double>(e.ranks.size());
+    const auto add = [&](const std::string& name, Row row) {
+        row.insert(row.begin(), name);
+        add_row(columns, row);
+    };
     RankParts mean;
     for (const auto& [field, part] : rank_parts) {
         for (const RankParts& parts : e.ranks) mean.*part += parts.*part;
-        mean.*part /= ranks;
+        mean.*part /= static_cast<double>(e.ranks.size());
     }
-    add(fmt::format("{} (last)", e.last_rank), e.ranks[e.last_rank]);
+    std::vector<std::pair<Row, std::vector<std::size_t>>> rows{{cells(e.ranks[e.last_rank]), {e.last_rank}}};
+    for (std::size_t rank = 0; rank < e.ranks.size(); ++rank) {
+        if (rank == e.last_rank) continue;
+        const Row row = cells(e.ranks[rank]);
+        const auto same = std::ranges::find(rows, row, &std::pair<Row, std::vector<std::size_t>>::first);
+        if (same == rows.end())
+            rows.push_back({row, {rank}});
+        else
+            same->second.push_back(rank);
+    }
     constexpr std::size_t few = 8;
-    for (std::size_t rank = 0; rank < e.ranks.size() && e.ranks.size() <= few; ++rank)
-        if (rank != e.last_rank) add(fmt::format("{}", rank), e.ranks[rank]);
-    if (ranks > 1) add("mean", mean);
+    if (rows.size() > few) rows.resize(1);
+    for (const auto& [row, ranks] : rows) {
+        std::string name = fmt::format("{}", ranks.front());
+        if (ranks.front() == e.last_rank) name += " (last)";
+        if (ranks.size() > 1) name += fmt::format(" and {} more", ranks.size() - 1);
+        add(name, row);
+    }
+    if (rows.size() > 1 || rows.front().second.size() < e.ranks.size()) add("mean", cells(mean));
     return Table(std::move(columns), layout).text();
 }
 
@@ -132,47 +196,85 @@ std::string path_table(const Explanation& e, const TableLayout& layout) {
     for (const auto& [kind, share] : by_kind)
         kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", percent(share), name_of(kind));
     kinds += core_phases_line(e);
-    for (std::size_t i = 0; i < std::min(shown, e.shares.size()); ++i) {
-        const PathShare& share = e.shares[i];
-        rows.push_back({percent(share.share), seconds(share.seconds), name_of(share.kind), share.what,
+    auto groups = grouped(
+        e.shares, &PathShare::what,
+        [](const Group<PathShare>& group, const PathShare& other) {
+            return group.first.kind == other.kind &&
+                   same_time(group.first.seconds / static_cast<double>(group.count), other.seconds);
+        },
+        [](Group<PathShare>& group, const PathShare& other) {
+            group.first.seconds += other.seconds;
+            group.first.share += other.share;
+            group.first.links += other.links;
+        });
+    std::ranges::stable_sort(groups, std::greater<>{}, [](const auto& group) { return group.first.seconds; });
+    for (std::size_t i = 0; i < std::min(shown, groups.size()); ++i) {
+        const PathShare& share = groups[i].first;
+        rows.push_back({percent(share.share), seconds(share.seconds), name_of(share.kind),
+                        name_of_group(groups[i], &PathShare::what),
                         share.links == 0   ? "-"
                         : share.links == 1 ? share.link
                                            : fmt::format("{} and {} more", share.link, share.links - 1)});
     }
-    return kinds + "\n\n" + aligned(rows, 3, layout) + and_more(e.shares, shown);
+    return kinds + "\n\n" + aligned(rows, 3, layout) + and_more(groups, shown);
 }
 
 std::string links_table(const Explanation& e, const TableLayout& layout) {
     const bool recorded = e.level == "messages";
     std::vector<Row> rows{{"link", "bytes", "utilisation", "busy", "lost to sharing", "top user"}};
-    for (const LinkParts& link : e.links)
-        rows.push_back({link.link, bytes(link.bytes), percent(link.utilisation),
+    std::set<std::string> told;
+    for (const LinkParts& link : e.links) {
+        if (link.alike > 1 && !told.insert(pattern_of(link.link)).second) continue;
+        rows.push_back({name_of_group(Group<LinkParts>{link, link.alike}, &LinkParts::link), bytes(link.bytes),
+                        percent(link.utilisation),
                         recorded ? percent(e.window_s > 0 ? link.busy_s / e.window_s : 0) : "-",
                         recorded ? seconds(link.lost_s) : "-", link.shares.empty() ? "-" : link.shares.front().what});
+    }
     return aligned(rows, 1, layout);
 }
 
 std::string buckets_table(const Explanation& e, const TableLayout& layout) {
     constexpr std::size_t shown = 10;
-    std::vector<BucketParts> most = e.buckets;
-    std::stable_sort(most.begin(), most.end(),
-                     [](const BucketParts& a, const BucketParts& b) { return a.exposed_s > b.exposed_s; });
+    auto most = grouped(
+        e.buckets, &BucketParts::what,
+        [](const Group<BucketParts>& group, const BucketParts& other) { return group.first.bytes == other.bytes; },
+        [](Group<BucketParts>& group, const BucketParts& other) {
+            group.first.start_s = std::min(group.first.start_s, other.start_s);
+            group.first.end_s = std::max(group.first.end_s, other.end_s);
+            group.first.communication_s += other.communication_s;
+            group.first.exposed_s += other.exposed_s;
+        });
+    std::ranges::stable_sort(most, std::greater<>{}, [](const auto& group) { return group.first.exposed_s; });
     std::vector<Row> rows{{"exchange", "bytes", "start", "end", "in flight", "exposed"}};
-    for (std::size_t i = 0; i < std::min(shown, most.size()); ++i)
-        rows.push_back({most[i].what, bytes(most[i].bytes), seconds(most[i].start_s), seconds(most[i].end_s),
-                        seconds(most[i].communication_s), seconds(most[i].exposed_s)});
+    for (std::size_t i = 0; i < std::min(shown, most.size()); ++i) {
+        const BucketParts& one = most[i].first;
+        const bool several = most[i].count > 1;
+        rows.push_back({name_of_group(most[i], &BucketParts::what), bytes(one.bytes) + (several ? " each" : ""),
+                        seconds(one.start_s), seconds(one.end_s), seconds(one.communication_s),
+                        seconds(one.exposed_s)});
+    }
     return aligned(rows, 0, layout) + and_more(most, shown);
 }
 
 std::string layers_table(const Explanation& e, const TableLayout& layout) {
     constexpr std::size_t shown = 5;
-    std::vector<LayerParts> most = e.layers;
-    std::stable_sort(most.begin(), most.end(), [](const LayerParts& a, const LayerParts& b) {
-        return a.forward_s + a.backward_s > b.forward_s + b.backward_s;
-    });
+    auto most = grouped(
+        e.layers, &LayerParts::layer,
+        [](const Group<LayerParts>& group, const LayerParts& other) {
+            const auto count = static_cast<double>(group.count);
+            return same_time(group.first.forward_s / count, other.forward_s) &&
+                   same_time(group.first.backward_s / count, other.backward_s);
+        },
+        [](Group<LayerParts>& group, const LayerParts& other) {
+            group.first.forward_s += other.forward_s;
+            group.first.backward_s += other.backward_s;
+        });
+    std::ranges::stable_sort(most, std::greater<>{},
+                             [](const auto& group) { return group.first.forward_s + group.first.backward_s; });
     std::vector<Row> rows{{"layer", "forward", "backward"}};
     for (std::size_t i = 0; i < std::min(shown, most.size()); ++i)
-        rows.push_back({most[i].layer, seconds(most[i].forward_s), seconds(most[i].backward_s)});
+        rows.push_back({name_of_group(most[i], &LayerParts::layer), seconds(most[i].first.forward_s),
+                        seconds(most[i].first.backward_s)});
     return aligned(rows, 0, layout) + and_more(most, shown);
 }
 
@@ -256,6 +358,7 @@ std::string what_if_table(const std::vector<WhatIf>& all, const TableLayout& lay
 std::string to_table(const Explanation& e, const TableLayout& layout) {
     std::string text = fmt::format("{}: an iteration of {} on {} ranks takes {}\n\n", e.result.variant,
                                    e.result.workload, e.result.ranks, seconds(e.result.time.iteration_s));
+    text += fmt::format("{}\n\n", fmt::join(broken(e.diagnosis, layout.width), "\n"));
     if (!e.level_reason.empty()) text += fmt::format("Exchanges are not broken down: {}.\n\n", e.level_reason);
     if (const std::string note = folded(e.result.folded); !note.empty()) text += note + "\n\n";
     if (const std::string lines = notes(e.result.notes); !lines.empty()) text += lines + "\n";
@@ -324,6 +427,8 @@ Json object(const Explanation& e) {
     for (const LinkParts& link : e.links) links.push_back(object(link));
     for (const WhatIf& change : e.what_if) changes.push_back(object(change));
     return {{"variant", e.result.variant},
+            {"diagnosis", e.diagnosis},
+            {"limited_by", text_or_null(e.result.limited_by)},
             {"iteration_time_s", e.result.time.iteration_s},
             {"level", e.level},
             {"level_reason", text_or_null(e.level_reason)},

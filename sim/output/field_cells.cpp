@@ -20,6 +20,15 @@ std::string spelled_out(const std::string& field, Unit unit) {
     return symbol == name + "/s" ? symbol : fmt::format("{} ({})", name, symbol);
 }
 
+/// Formats a time that may be that of a whole training: "23.4 days".
+std::string long_time(double time_s) {
+    constexpr double hour = 3600, day = 24 * hour;
+    return time_s < 2 * hour     ? seconds(time_s)
+           : time_s < 2 * day    ? fmt::format("{:.3g} h", time_s / hour)
+           : time_s < 1000 * day ? fmt::format("{:.3g} days", time_s / day)
+                                 : fmt::format("{:.0f} days", time_s / day);
+}
+
 }  // namespace
 
 std::string heading_of(const std::string& field, Unit unit) {
@@ -35,7 +44,9 @@ std::string heading_of(const std::string& field, Unit unit) {
 }
 
 std::string cell_of(double value, Unit unit) {
-    if (unit == Unit::seconds) return seconds(value);
+    if (unit == Unit::seconds) return long_time(value);
+    if (unit == Unit::money)
+        return std::abs(value) < 1000 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
     if (unit == Unit::bandwidth) return bandwidth(value);
     if (unit == Unit::bytes) return format_quantity(value, Dimension::bytes);
     if (unit == Unit::samples_per_s || unit == Unit::tokens_per_s)

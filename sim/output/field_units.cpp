@@ -26,7 +26,8 @@ const UnitWords& words_of(Unit unit) {
                                              {"B/s", "_Bps"},
                                              {"samples/s", "_samples_per_s"},
                                              {"tokens/s", "_per_s"},
-                                             {"Tflops"}};
+                                             {"Tflops"},
+                                             {}};
     return in_order[static_cast<std::size_t>(unit)];
 }
 

@@ -11,14 +11,15 @@ namespace syncline {
 enum class Unit {
     text,           ///< also flags
     list,           ///< elements of several kinds, or one number per rank
-    number,         ///< a plain number, a count or an amount of money
+    number,         ///< a plain number or a count
     share,          ///< a fraction of one
     seconds,        ///< the names of these fields end with `_s`
     bytes,          ///< B
     bandwidth,      ///< bytes per second; the names end with `_Bps`
     samples_per_s,  ///< the names end with `_samples_per_s`
     tokens_per_s,   ///< the names end with `_per_s`
-    tflops          ///< 10¹² FLOP per second
+    tflops,         ///< 10¹² FLOP per second
+    money           ///< in the currency of a price
 };
 
 /// Returns "s", "B/s", …; empty for plain numbers, shares, texts and lists.

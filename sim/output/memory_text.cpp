@@ -23,6 +23,15 @@ std::string text::memory(const Memory& memory) {
     return needed + " of " + there;
 }
 
+std::string text::memory_GiB(const Memory& memory) {
+    constexpr double GiB = 1024.0 * 1024 * 1024;
+    const auto in_GiB = [](double bytes) {
+        return bytes < 10 * GiB ? fmt::format("{:.3g}", bytes / GiB) : fmt::format("{:.1f}", bytes / GiB);
+    };
+    const std::string used = in_GiB(memory.total_bytes());
+    return memory.device_bytes ? fmt::format("{} of {} GiB", used, in_GiB(*memory.device_bytes)) : used + " GiB";
+}
+
 std::string text::kinds_of(const Memory& memory) {
     std::string text =
         fmt::format("weights {}, gradients {}, optimizer {}, activations {}", scaled(memory.weights_bytes),

@@ -100,7 +100,7 @@ constexpr Shared overlay{"overlay", Unit::text, "communication pattern; null wit
                          [](const auto& r) { return given(r.overlay); }};
 constexpr Shared device_time{"device_time_s", Unit::seconds, "ranks × time",
                              [](const auto& r) { return r.cost.device_time_s; }};
-constexpr Shared cost{"cost", Unit::number, "nodes × `per_node.price_per_hour` × hours, in that price's currency",
+constexpr Shared cost{"cost", Unit::money, "nodes × `per_node.price_per_hour` × hours, in that price's currency",
                       [](const auto& r) { return r.cost.cost; }};
 constexpr Shared messages{"messages", Unit::number, "messages of all ranks and servers",
                           [](const auto& r) { return r.messages; }};
@@ -122,6 +122,9 @@ constexpr Shared most_used_link{"most_used_link", Unit::text, "the first of `lin
 constexpr Shared most_used_link_utilisation{
     "most_used_link_utilisation", Unit::share, "its utilisation; in CSV only",
     [](const auto& r) { return r.links.empty() ? std::nullopt : std::optional(r.links.front().utilisation); }};
+constexpr Shared limited_by{"limited_by", Unit::text,
+                            "what takes the largest part of the time: see [below](#limits); null if unknown",
+                            [](const auto& r) { return given(r.limited_by); }};
 constexpr Shared notes{"notes", Unit::list, "facts needed to trust the numbers, one sentence each",
                        [](const auto& r) { return r.notes; }};
 constexpr Shared fidelity{"fidelity", Unit::text, "`message` or `folded`: how the time was simulated",
@@ -352,7 +355,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  &Result::throughput_samples_per_s)
             .add("scaling", Unit::text, "`weak` with `batch_per_rank`, `strong` with `batch`", 56,
                  [](const Result& r) { return name_of(r.scaling); })
-            .add("scaling_efficiency", Unit::share, "throughput / (ranks × throughput of one rank)", 9,
+            .add("scaling_efficiency", Unit::share,
+                 "throughput / (ranks × throughput of one rank); null if one rank cannot hold the model", 9,
                  &Result::scaling_efficiency)
             .add("model_flops", Unit::number, "FLOP of an iteration's forward and backward passes, all ranks together",
                  61, [](const Result& r) { return r.utilisation.flop; })
@@ -370,13 +374,13 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.utilisation.tokens_per_s_per_device; })
             .add(common::device_time, 46)
             .add(common::cost, 47)
-            .add("cost_per_million_samples", Unit::number, "the same per million samples", 48,
+            .add("cost_per_million_samples", Unit::money, "the same per million samples", 48,
                  [](const Result& r) { return r.cost.per_million_samples(r.samples); })
             .add_if_given("run_iterations", Unit::number, "iterations of the whole training; only with `training.run`",
                           90, of_run(&WholeRun::iterations))
             .add_if_given("run_time_s", Unit::seconds, "time of the whole training; only with `training.run`", 91,
                           of_run(&WholeRun::time_s))
-            .add_if_given("run_cost", Unit::number, "its cost; only with `training.run` and a price", 92,
+            .add_if_given("run_cost", Unit::money, "its cost; only with `training.run` and a price", 92,
                           [](const Result& r) { return r.run ? r.run->cost : std::nullopt; })
             .add(common::messages, 10)
             .add(common::bytes_sent, 11)
@@ -395,6 +399,7 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add(common::links, 0)
             .add_column(common::most_used_link, 20)
             .add_column(common::most_used_link_utilisation, 21)
+            .add(common::limited_by, 105)
             .add(common::notes, last_column)
             .add(common::fidelity, 49)
             .add(common::messages_simulated, 50)
@@ -439,6 +444,7 @@ const std::vector<ResultField<CollectiveResult>>& fields_of() {
             .add(common::links, 0)
             .add_column(common::most_used_link, 14)
             .add_column(common::most_used_link_utilisation, 15)
+            .add(common::limited_by, 24)
             .add(common::notes, last_column)
             .add(common::fidelity, 20)
             .add(common::messages_simulated, 21)
@@ -490,6 +496,7 @@ const std::vector<ResultField<SweepPoint>>& fields_of() {
                                   .add(common::bus_bandwidth, 5)
                                   .add(common::closed_form, 6)
                                   .add(common::exchange_algorithm, 7)
+                                  .add(common::limited_by, 19)
                                   .all();
     return table;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -26,19 +27,9 @@ std::string decimals(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
-/// Formats the time of a whole training: "23.4 days".
-std::string long_time(double time_s) {
-    constexpr double hour = 3600, day = 24 * hour;
-    return time_s < 2 * hour     ? seconds(time_s)
-           : time_s < 2 * day    ? fmt::format("{:.3g} h", time_s / hour)
-           : time_s < 1000 * day ? fmt::format("{:.3g} days", time_s / day)
-                                 : fmt::format("{:.0f} days", time_s / day);
-}
-
-/// Formats an amount of money; the currency is unknown.
-std::string amount(const std::optional<double>& value) {
-    if (!value) return "-";
-    return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
+/// Formats a number with three digits, or as many as its whole part has.
+std::string three_digits(const std::optional<double>& value) {
+    return !value ? "-" : *value < 100 ? fmt::format("{:.3g}", *value) : fmt::format("{:.0f}", *value);
 }
 
 std::string name(const Result& result) {
@@ -58,7 +49,12 @@ std::string cell(const Json& value, Unit unit) {
 
 constexpr auto if_any = Shown::if_any, if_varied = Shown::if_varied, if_chosen = Shown::if_chosen;
 
-std::vector<ResultColumn> times() {
+bool has_tokens(const Report& report) {
+    return std::ranges::any_of(report.results, [](const Result& r) { return r.utilisation.tokens_per_s.has_value(); });
+}
+
+std::vector<ResultColumn> times(bool tokens) {
+    const Shown of_samples = tokens ? if_chosen : Shown::always;
     return {
         {{"iteration", "iteration_time_s"}},
         {{"compute", "compute_time_s"}},
@@ -67,9 +63,9 @@ std::vector<ResultColumn> times() {
         {{"waiting", "waiting_time_s", if_any}},
         {{"idle", "idle_time_s", if_any}},
         {{"closed form", "closed_form.iteration_time_s", if_any}},
-        {{"samples/s", "throughput_samples_per_s"},
+        {{"samples/s", "throughput_samples_per_s", of_samples},
          [](const Result& r) { return decimals(r.throughput_samples_per_s, 1); }},
-        {{"scaling", "scaling", if_varied}},
+        {{"scaling", "scaling", tokens ? if_chosen : if_varied}},
         {{"efficiency", "scaling_efficiency", if_any},
          [](const Result& r) { return decimals(r.scaling_efficiency, 3); }},
     };
@@ -97,40 +93,67 @@ std::vector<ResultColumn> spreads(const Report& report) {
 
 /// Returns the columns of traffic, memory, and what only some results have.
 std::vector<ResultColumn> others(const Report& report) {
-    bool divided = false, priced = false, whole = false, tokens = false;
+    const bool tokens = has_tokens(report);
+    bool divided = false, priced = false, whole = false;
     for (const Result& r : report.results) {
-        tokens = tokens || r.utilisation.tokens_per_s;
         divided = divided || !r.parallelism.whole_model() || r.parallelism.pipeline.micro_batches > 1;
         priced = priced || r.cost.cost;
         whole = whole || r.run;
     }
     const Shown of_split = divided ? Shown::always : if_chosen, of_cost = priced ? Shown::always : if_chosen;
-    const Shown of_run = whole ? Shown::always : if_chosen;
+    const Shown of_run = whole ? Shown::always : if_chosen, of_tokens = tokens ? Shown::always : if_chosen;
+    const Shown of_traffic = tokens ? if_chosen : if_any;
     return {
-        {{"messages", "messages", if_any, Align::right, true},
+        {{"messages", "messages", of_traffic, Align::right, true},
          [](const Result& r) { return fmt::format("{}", r.messages); }},
-        {{"sent", "bytes_sent", if_any}},
-        {{"max per rank", "most_bytes_sent_by_rank", if_any}},
-        {{"memory", "memory.total_bytes", if_varied}, [](const Result& r) { return memory(r.memory); }},
+        {{"sent", "bytes_sent", of_traffic}},
+        {{"max per rank", "most_bytes_sent_by_rank", of_traffic}},
+        {{"memory", "memory.total_bytes", tokens ? Shown::always : if_varied},
+         [tokens](const Result& r) { return tokens ? memory_GiB(r.memory) : memory(r.memory); }},
         {{"busiest link", "most_used_link", if_any, Align::right, true},
          [](const Result& r) { return r.links.empty() ? "-" : r.links.front().name; }},
         {{"utilisation", "most_used_link_utilisation", if_any},
          [](const Result& r) { return r.links.empty() ? "-" : percent(r.links.front().utilisation); }},
+        {{"limited by", "limited_by", if_any}},
         {{"split", "", of_split, Align::left, true}, [](const Result& r) { return split(r.parallelism, r.ranks); }},
+        {{"mbs", "", if_chosen},
+         [](const Result& r) {
+             const auto replicas = columns(r.parallelism, r.parallelism.layout, r.ranks);
+             const auto number = static_cast<double>(replicas * r.parallelism.pipeline.micro_batches);
+             return fmt::format("{:g}", static_cast<double>(r.samples) / number);
+         }},
         {{"bubble", "pipeline_bubble", of_split},
          [](const Result& r) { return r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"; }},
-        {{tokens ? "MFU, full attention" : "MFU", "model_flops_utilisation", if_chosen}},
+        {{"tokens/s/GPU", "tokens_per_s_per_device", of_tokens},
+         [](const Result& r) { return three_digits(r.utilisation.tokens_per_s_per_device); }},
+        {{"TFLOP/s/GPU", "tflops_per_device", of_tokens},
+         [](const Result& r) { return three_digits(r.utilisation.tflops_per_device); }},
+        {{tokens ? "MFU, full attention" : "MFU", "model_flops_utilisation", of_tokens},
+         [](const Result& r) { return r.utilisation.model_flops ? percent(*r.utilisation.model_flops) : "-"; }},
         {{tokens ? "HFU, executed" : "HFU", "hardware_flops_utilisation", if_chosen}},
         {{"nodes", "nodes", of_cost, Align::right, true},
          [](const Result& r) { return fmt::format("{}", r.cost.nodes); }},
-        {{"device time", "device_time_s", of_cost}},
-        {{"cost", "cost", of_cost}, [](const Result& r) { return amount(r.cost.cost); }},
-        {{"per million samples", "cost_per_million_samples", of_cost},
-         [](const Result& r) { return amount(r.cost.per_million_samples(r.samples)); }},
-        {{"whole run", "run_time_s", of_run}, [](const Result& r) { return r.run ? long_time(r.run->time_s) : "-"; }},
-        {{"cost of run", "run_cost", whole && priced ? Shown::always : if_chosen},
-         [](const Result& r) { return amount(r.run ? r.run->cost : std::nullopt); }},
+        {{"device time", "device_time_s", tokens ? if_chosen : of_cost}},
+        {{"cost", "cost", of_cost}},
+        {{"per million samples", "cost_per_million_samples", tokens ? if_chosen : of_cost}},
+        {{"whole run", "run_time_s", of_run}},
+        {{"cost of run", "run_cost", whole && priced ? Shown::always : if_chosen}},
     };
+}
+
+/// Moves what planners of language models ask for to the front, behind the columns that name a row.
+void lead_with_plan(std::vector<ResultColumn>& columns) {
+    constexpr std::array asked{"iteration_time_s",   "tokens_per_s_per_device",
+                               "tflops_per_device",  "model_flops_utilisation",
+                               "memory.total_bytes", "run_time_s",
+                               "run_cost",           "limited_by"};
+    auto place = columns.begin() + 3;
+    for (const char* field : asked) {
+        const auto found = std::ranges::find_if(columns, [&](const auto& one) { return one.column.field == field; });
+        std::rotate(place, found, found + 1);
+        ++place;
+    }
+    place->column.begins = true;
 }
 
 /// Returns all columns: the main ones, then the remaining fields of a result, which can be chosen.
@@ -140,7 +163,9 @@ std::vector<ResultColumn> columns_of(const Report& report) {
         {{"model", "workload", if_varied}},
         {{"ranks", "ranks", if_varied}, [](const Result& r) { return fmt::format("{}", r.ranks); }},
     };
-    for (auto& part : {times(), spreads(report), others(report)}) all.insert(all.end(), part.begin(), part.end());
+    for (auto& part : {times(has_tokens(report)), spreads(report), others(report)})
+        all.insert(all.end(), part.begin(), part.end());
+    if (has_tokens(report)) lead_with_plan(all);
     for (const ResultField<Result>& field : fields_of<Result>()) {
         const auto cell_of_field = [&field](const Result& r) { return cell(field.value(r), field.unit); };
         const auto there = std::find_if(all.begin(), all.end(),
@@ -191,7 +216,8 @@ std::string to_table(const CollectiveResult& r, const TableLayout& layout) {
         {"algorithm bandwidth", bandwidth(r.algorithm_bandwidth_Bps)},
         {"bus bandwidth", bandwidth(r.bus_bandwidth_Bps)},
     };
-    if (r.cost.cost) rows.push_back({"cost", amount(r.cost.cost)});
+    if (!r.limited_by.empty()) rows.push_back({"limited by", r.limited_by});
+    if (r.cost.cost) rows.push_back({"cost", cell_of(*r.cost.cost, Unit::money)});
     constexpr std::size_t shown = 3;
     for (std::size_t i = 0; i < std::min(shown, r.links.size()); ++i) {
         rows.push_back(

@@ -24,6 +24,10 @@ struct Place {
     auto operator<=>(const Place&) const = default;
 };
 
+/// Where a link is. A port's are those between a device and its port, and between a host of the fabric and what it is
+/// attached to, which in a torus are all cables.
+enum class LinkKind : std::uint8_t { node, port, fabric, transport, other };
+
 /// Returns true if both are in the same node.
 inline bool in_same_node(const Place& a, const Place& b) {
     return a.node == b.node && !a.in_fabric() && !b.in_fabric();

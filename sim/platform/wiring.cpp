@@ -135,6 +135,16 @@ Wire Wiring::wire(Link link) const {
     return {loopback_Bps_, 0};
 }
 
+LinkKind Wiring::kind(Link link) const {
+    if (link < fabric_links_) {
+        const Router::Hop& ends = fabric_router_.hops()[link];
+        return std::min(ends.from, ends.to) < fabric_.hosts ? LinkKind::port : LinkKind::fabric;
+    }
+    const std::uint32_t local = (link - fabric_links_) % node_links_;
+    if (local < node_hops_ || local == node_links_ - 1) return LinkKind::node;
+    return local < node_hops_ + 2 * port_links_ ? LinkKind::port : LinkKind::transport;
+}
+
 std::string Wiring::name(Link link) const {
     const auto named = [](const Router::Hop& ends, const Topology& topology) {
         return fmt::format("{}->{}", topology.graph[ends.from].name, topology.graph[ends.to].name);

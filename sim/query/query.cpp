@@ -15,8 +15,15 @@ namespace syncline::batch {
 
 namespace {
 
-constexpr const char* main_figures[] = {"iteration_time_s",  "throughput_samples_per_s", "scaling_efficiency", "cost",
-                                        "completion_time_s", "bus_bandwidth_Bps"};
+constexpr const char* main_figures[] = {"iteration_time_s",
+                                        "throughput_samples_per_s",
+                                        "tokens_per_s_per_device",
+                                        "scaling_efficiency",
+                                        "cost",
+                                        "run_time_s",
+                                        "run_cost",
+                                        "completion_time_s",
+                                        "bus_bandwidth_Bps"};
 
 std::string joined(const std::vector<std::string>& parts, const char* between = ", ") {
     return fmt::format("{}", fmt::join(parts, between));

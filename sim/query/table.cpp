@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "sim/base/abbreviations.hpp"
 #include "sim/base/number.hpp"
 #include "sim/base/units.hpp"
 #include "sim/document/key_path.hpp"
@@ -122,7 +123,10 @@ void Table::make(const std::vector<std::string>& keys, const std::vector<Figure>
     for (const auto& [figure, values] : figures) {
         if (!taken.insert(figure).second) continue;
         columns_.push_back(figure);
-        names_.add(figure, {underlined(figure), heading_of_runs(figure)}, values);
+        std::vector<std::string> aliases{underlined(figure), heading_of_runs(figure)};
+        for (const Abbreviation& one : abbreviations)
+            if (one.field == figure) aliases.emplace_back(one.name);
+        names_.add(figure, aliases, values);
         declared.push_back(sql_name(figure) + (values == Values::texts ? "" : " NUMERIC"));
     }
     figures_.assign(columns_.begin() + static_cast<std::ptrdiff_t>(fixed.size() + keys.size()), columns_.end());

@@ -18,7 +18,7 @@ namespace {
 template <class Archive, class Link>
 requires std::is_same_v<std::remove_const_t<Link>, LinkUse>
 void members(Archive& archive, Link& link) {
-    archive(link.name, link.bandwidth_Bps, link.bytes, link.unused_ways);
+    archive(link.name, link.bandwidth_Bps, link.bytes, link.unused_ways, link.kind);
 }
 
 template <class Archive, class Link>

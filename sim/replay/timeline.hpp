@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/platform/place.hpp"
 #include "sim/replay/trace.hpp"
 
 /// Events of a task graph's replay, in simulated seconds from the start.
@@ -24,6 +25,7 @@ struct LinkUse {
     /// between the ends of the messages that contributed most bytes, that are equally short, avoid the link, are unused
     /// (some link of theirs carried nothing), and would carry less than this link with one of these messages more.
     double unused_ways = 0;
+    LinkKind kind = LinkKind::other;  ///< `other`: of a native platform
 };
 
 struct Timeline {

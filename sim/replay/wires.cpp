@@ -139,7 +139,8 @@ std::vector<LinkUse> Wires::uses() const {
             busiest_use = result.size();
             busiest_link = i;
         }
-        result.push_back({link.name, link.bandwidth_Bps, link.bytes});
+        const LinkKind kind = wiring_ ? wiring_->kind(static_cast<Wiring::Link>(i)) : LinkKind::other;
+        result.push_back({link.name, link.bandwidth_Bps, link.bytes, 0, kind});
     }
     if (result.empty() || wiring_ == nullptr || wiring_->single_way() || sprays_) return result;
     std::vector<std::uint64_t> bytes;

@@ -80,6 +80,7 @@ TEST_CASE("collective: JSON is one object with the documented fields", "[memory]
                                         "bytes_sent_by_rank",
                                         "bytes_received_by_rank",
                                         "links",
+                                        "limited_by",
                                         "transport",
                                         "contributors",
                                         "receivers",
@@ -187,7 +188,7 @@ TEST_CASE("collective: CSV and table have the same numbers, and --out writes all
     CHECK(csv.rfind("operation,algorithm,ranks,bytes,completion_time_s,closed_form_s,messages,bytes_sent,"
                     "algorithm_bandwidth_Bps,bus_bandwidth_Bps,most_bytes_sent_by_rank,overlay,fabric,most_used_link,"
                     "most_used_link_utilisation,transport,nodes,device_time_s,cost,fidelity,messages_simulated,"
-                    "messages_folded,folding_error_s,notes\nallreduce,ring,4,1000,",
+                    "messages_folded,folding_error_s,limited_by,notes\nallreduce,ring,4,1000,",
                     0) == 0);
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 2);
     const std::string table = in_format("table");

@@ -32,13 +32,17 @@ std::size_t widest(const std::string& text) {
 }
 
 /// Runs the program on a terminal of its own with `columns` columns, and returns what it shows.
-std::string on_terminal(const TempDir& directory, unsigned short columns, std::vector<std::string> arguments) {
+std::string on_terminal(const TempDir& directory, unsigned short columns, std::vector<std::string> arguments,
+                        bool colours = false) {
     const winsize size{50, columns, 0, 0};
     int terminal = -1;
     const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
     REQUIRE(child >= 0);
     if (child == 0) {
         unsetenv("COLUMNS");
+        unsetenv("NO_COLOR");
+        setenv("TERM", "xterm", 1);
+        if (!colours) setenv("NO_COLOR", "1", 1);
         std::vector<char*> list{const_cast<char*>("syncline")};
         for (std::string& argument : arguments) list.push_back(argument.data());
         list.push_back(nullptr);
@@ -74,13 +78,37 @@ TEST_CASE("tables: they fit 80 columns in pipes and files, and the width of a te
     for (const std::size_t width : {50U, 100U, 200U}) {
         CAPTURE(width);
         const std::string shown = on_terminal(tiny, static_cast<unsigned short>(width), run({}));
-        CHECK(widest(shown.substr(0, shown.find("\nnote"))) <= width);
+        CHECK(holds(shown, "note: "));
+        CHECK(widest(shown) <= width);
+        CHECK(!holds(shown, "\x1b"));
     }
+    const std::string coloured = on_terminal(tiny, 80, run({}), true);
+    CHECK(coloured.starts_with("\x1b[1mtiny-run: "));
+    CHECK(holds(coloured, "\x1b[33mnote\x1b[0m"));
+    CHECK(!holds(piped.out, "\x1b"));
     CHECK(holds(on_terminal(tiny, 200, run({})), "iteration"));
     // All columns are in one table.
     const std::string wide = run_in(tiny, run({"--wide"})).out;
     CHECK(wide.find("\nvariant ") == wide.rfind("\nvariant "));
     CHECK(widest(wide) > 80);
+}
+
+TEST_CASE("program: alone it gives five examples of verbs that there are", "[memory]") {
+    const Outcome alone = run_program({.arguments = {}});
+    CHECK(alone.status == 2);
+    CHECK(alone.out.empty());
+    CHECK(widest(alone.err) <= 81);
+    const std::string help = run_program({.arguments = {"--help"}}).out;
+    std::size_t examples = 0;
+    std::istringstream lines(alone.err);
+    for (std::string line, program, verb; std::getline(lines, line);) {
+        std::istringstream words(line);
+        if (!line.starts_with("  syncline ") || !(words >> program >> verb)) continue;
+        ++examples;
+        CAPTURE(line);
+        CHECK(holds(help, "\n  " + verb + " "));
+    }
+    CHECK(examples == 5);
 }
 
 TEST_CASE("tables: the README shows how the output of the default scenario begins") {

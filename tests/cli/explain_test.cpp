@@ -44,7 +44,9 @@ TEST_CASE("explain: JSON has the documented fields, and they add up") {
         CHECK(path_s == Approx(e["iterations"].get<double>() * e["iteration_time_s"].get<double>()).epsilon(1e-9));
         CHECK(e["theory"]["simulated_s"] == e["iteration_time_s"]);
         CHECK(e["theory"]["lower_bound_s"].get<double>() <= e["iteration_time_s"].get<double>() * (1 + 1e-9));
-        CHECK(e["what_if"].size() == 8);
+        // Each resource, and overlap for `later`, slices for `servers`.
+        CHECK(e["what_if"].size() == (e["variant"] == "ring" ? 8 : 9));
+        CHECK(e["diagnosis"].get<std::string>().starts_with("Limited by "));
         CHECK(!e["links"].empty());
     }
     // The numbers are those of `run`.

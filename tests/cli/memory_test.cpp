@@ -67,7 +67,7 @@ TEST_CASE("memory: the results say what a device holds, even if its capacity is 
         CHECK(memory["device_bytes"].is_null());
         CHECK(memory["fraction"].is_null());
     }
-    CHECK(holds(bench.run().out, "  12 MB  "));
+    CHECK(holds(bench.run().out, "   12 MB\n"));
 }
 
 TEST_CASE("memory: every variant that does not fit is named with its numbers, and nothing is simulated", "[memory]") {

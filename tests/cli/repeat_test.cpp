@@ -80,7 +80,8 @@ TEST_CASE("repeat: the bytes of every format do not depend on the number of jobs
     }
     const std::string csv = tiny.output({"--format", "csv", "--repeat", "2"});
     CHECK(csv.find(",repeats,iteration_time_mean_s,iteration_time_median_s,iteration_time_p05_s,iteration_time_p95_s,"
-                   "expected_slowest_s,expected_slowest_factor,micro_batches_folded,notes\n") != std::string::npos);
+                   "expected_slowest_s,expected_slowest_factor,micro_batches_folded,limited_by,notes\n") !=
+          std::string::npos);
     CHECK(tiny.run({"--format", "csv"}).out.find("repeats") == std::string::npos);
     CHECK(tiny.run({"--format", "csv"}).out.find("expected_slowest") == std::string::npos);
     const std::string table = tiny.output({"--repeat", "2", "--wide"});

@@ -125,6 +125,7 @@ TEST_CASE("run: JSON is one object with the documented fields", "[memory]") {
                                                     "choice_of",
                                                     "best",
                                                     "most_bytes_sent_by_rank",
+                                                    "limited_by",
                                                     "links",
                                                     "fabric",
                                                     "exchange",

@@ -93,7 +93,7 @@ TEST_CASE("sweep: columns are those of nccl-tests, in every format") {
     const Outcome csv = bench.collective(plus(options, {"--format", "csv", "--out", "out"}));
     CHECK(csv.out.rfind("bytes,completion_time_s,algorithm_bandwidth_Bps,bus_bandwidth_Bps,closed_form_s,algorithm,"
                         "operation,ranks,fabric,transport,nodes,device_time_s,cost,fidelity,messages_simulated,"
-                        "messages_folded,folding_error_s,notes\n1000,",
+                        "messages_folded,folding_error_s,limited_by,notes\n1000,",
                         0) == 0);
     CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 4);
     CHECK(csv.out == read_file(bench / "out/collective.csv"));

@@ -132,6 +132,12 @@ TEST_CASE("scaling: notes say if one rank could not hold the reference, or if th
     CHECK(strong.scaling_efficiency);
     CHECK(says(strong.notes, "one rank and a batch of 8, which does not fit into its device's memory: 44 MB of 20 MB"));
 
+    // 12 MB of weights, gradients and momentum alone.
+    cluster.device.memory_bytes = 11e6;
+    const Result too_large = simulate(lower(cluster, model, plan));
+    CHECK(!too_large.scaling_efficiency);
+    CHECK(!says(too_large.notes, "efficiency"));
+
     Model nothing;
     nothing.layers = {{"nothing", 0, 0, 0, 0}};
     const Result none = simulate(lower(cluster, nothing, plan));

@@ -174,11 +174,11 @@ TEST_CASE("fields: columns of CSV keep their order", "[fields][memory]") {
           "parallelism_sequence,parallelism_ranges,choice_of,best,pipeline_bubble,nodes,samples,device_time_s,cost,"
           "cost_per_million_samples,fidelity,messages_simulated,messages_folded,folding_error_s,iterations_folded,"
           "waiting_time_s,idle_time_s,scaling,model_flops_utilisation,hardware_flops_utilisation,tflops_per_device,"
-          "tokens_per_s,model_flops,tokens_per_s_per_device,micro_batches_folded,notes");
+          "tokens_per_s,model_flops,tokens_per_s_per_device,micro_batches_folded,limited_by,notes");
     Report whole = report();
     whole.results.push_back(whole.results.front());
     whole.results.front().repeated = Spread{2, 1, 1, 1, 1};
-    const std::string one = head(to_csv(report())), last = "micro_batches_folded,notes";
+    const std::string one = head(to_csv(report())), last = "micro_batches_folded,limited_by,notes";
     REQUIRE(one.ends_with(last));
     CHECK(head(to_csv(whole)) == one.substr(0, one.size() - last.size()) +
                                      "repeats,iteration_time_mean_s,iteration_time_median_s,iteration_time_p05_s,"
@@ -188,10 +188,11 @@ TEST_CASE("fields: columns of CSV keep their order", "[fields][memory]") {
           "operation,algorithm,ranks,bytes,completion_time_s,closed_form_s,messages,bytes_sent,"
           "algorithm_bandwidth_Bps,bus_bandwidth_Bps,most_bytes_sent_by_rank,overlay,fabric,most_used_link,"
           "most_used_link_utilisation,transport,nodes,device_time_s,cost,fidelity,messages_simulated,messages_folded,"
-          "folding_error_s,notes");
+          "folding_error_s,limited_by,notes");
     const std::string sweep =
         "bytes,completion_time_s,algorithm_bandwidth_Bps,bus_bandwidth_Bps,closed_form_s,algorithm,operation,ranks,"
-        "fabric,transport,nodes,device_time_s,cost,fidelity,messages_simulated,messages_folded,folding_error_s,notes";
+        "fabric,transport,nodes,device_time_s,cost,fidelity,messages_simulated,messages_folded,folding_error_s,limited_"
+        "by,notes";
     CHECK(head(to_csv(SweepResult{})) == sweep);
     CHECK(head(to_csv(SweepReport{})) == "variant," + sweep);
 }

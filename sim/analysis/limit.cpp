@@ -1,0 +1,93 @@
+#include "sim/analysis/limit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace syncline {
+
+namespace {
+
+struct Part {
+    std::string words;
+    double seconds = 0;
+};
+
+struct LinkPart {
+    Part part;
+    double both_s = 0;  ///< in both directions of the cable, one after the other
+};
+
+/// Returns the name of a cable's other direction: "node-2/b->a" of "node-2/a->b".
+std::string reversed(const std::string& link) {
+    const std::size_t arrow = link.find("->");
+    if (arrow == std::string::npos) return link;
+    const std::size_t begin = link.find('/') < arrow ? link.find('/') + 1 : 0;
+    return link.substr(0, begin) + link.substr(arrow + 2) + "->" + link.substr(begin, arrow - begin);
+}
+
+double time_s(const LinkUse& link) {
+    return static_cast<double>(link.bytes) / link.bandwidth_Bps;
+}
+
+/// Returns the time of the bytes on the link where they take longest.
+LinkPart longest_link(const Cluster& cluster, const std::vector<LinkUse>& links) {
+    if (links.empty() || cluster.network == NetworkModel::Constant) return {};
+    const LinkUse& busiest = *std::ranges::max_element(links, {}, time_s);
+    const std::string other = reversed(busiest.name);
+    constexpr double alike = 0.99;
+    bool alone = true;
+    double both_s = 0;
+    for (const LinkUse& link : links) {
+        const bool same = link.name == busiest.name || link.name == other;
+        if (same) both_s += time_s(link);
+        if (!same && link.kind == busiest.kind && time_s(link) >= alike * time_s(busiest)) alone = false;
+    }
+    constexpr std::array all{"links in nodes", "ports", "fabric", "transport", "links"};  // by LinkKind
+    const std::string one = (busiest.kind == LinkKind::port ? "port " : "link ") + busiest.name;
+    return {{alone ? one : all[static_cast<std::size_t>(busiest.kind)], time_s(busiest)}, both_s};
+}
+
+/// Returns what bounds most of the layers' time.
+std::string bound_of(const Lowered& training) {
+    Part measured{"computation"}, products{"matrix products"}, memory{"memory bandwidth"}, launches{"launches"};
+    for (const PlacedLayer& layer : training.arrangement.layers) {
+        const LayerTime& time = layer.time;
+        const double device_s = time.forward_s + time.backward_s() - time.host_bound_s;
+        launches.seconds += time.host_bound_s;
+        Part& part = !time.bound                    ? measured
+                     : time.bound == Bound::compute ? products
+                     : time.bound == Bound::memory  ? memory
+                                                    : launches;
+        part.seconds += device_s;
+    }
+    return std::max({products, memory, launches, measured},
+                    [](const Part& a, const Part& b) { return a.seconds < b.seconds; })
+        .words;
+}
+
+std::string largest(std::initializer_list<Part> parts) {
+    const Part& most = *std::ranges::max_element(parts, {}, &Part::seconds);
+    return most.seconds > 0 ? most.words : "";
+}
+
+}  // namespace
+
+std::string limit_of(const Lowered& training, const Breakdown& time, const std::vector<LinkUse>& links) {
+    const LinkPart link = longest_link(training.cluster, links);
+    const Part waiting = time.pipeline_bubble ? Part{"bubble", *time.pipeline_bubble * time.iteration_s}
+                                              : Part{"waiting", time.waiting_s};
+    return largest({{bound_of(training), time.longest_compute_s},
+                    link.part,
+                    {"reductions", time.longest_reduction_s},
+                    {"copies", time.longest_copies_s},
+                    waiting,
+                    {"latency", time.exposed_communication_s - link.both_s}});
+}
+
+std::string limit_of(const Cluster& cluster, double seconds, const std::vector<LinkUse>& links, double part) {
+    const LinkPart link = longest_link(cluster, links);
+    return largest({{link.part.words, part * link.part.seconds}, {"latency", seconds - part * link.both_s}});
+}
+
+}  // namespace syncline
