@@ -44,11 +44,11 @@ struct PlanArguments {
     std::string directory;
 };
 
-/// Effort of the first answers, of all sizes together, and of the search of each: chosen for 5 s and for 10 s of a
+/// Effort of the first answers, of all sizes together, and of the search of each: chosen for 5 s and for 7 s of a
 /// core.
 constexpr std::uint64_t first_effort = 1'500'000, whole_effort = 3'000'000;
 constexpr std::size_t most_simulated = 8;
-constexpr double most_simulating_s = 12;  ///< of each size, as it is estimated
+constexpr double simulating_s = 18;  ///< of all sizes together, as it is estimated; chosen: with three, 60 s in all
 
 [[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& message,
                          const std::string& hint) {
@@ -123,15 +123,24 @@ struct Case {
     }
 };
 
-planning::Found search(const Case& one, const PlanArguments& options, double headroom, std::uint64_t effort,
-                       std::size_t simulated, ProgressLine& progress, const HeldInterrupts& held) {
+/// How much a search of a case may cost.
+struct Pass {
+    std::uint64_t effort = 0;
+    std::size_t simulated = 0;
+    double budget_s = 0;
+};
+
+planning::Found search(const Case& one, const PlanArguments& options, double headroom, const Pass& pass,
+                       ProgressLine& progress, const HeldInterrupts& held) {
     const config::Variant& variant = one.question.variant;
     Cluster cluster = variant.cluster;
     Device& device = cluster.device;
     device.memory_bytes -= headroom * std::max(0.0, device.memory_bytes - device.reserve_bytes);
-    planning::Search how{.jobs = options.jobs, .simulated = simulated, .memory_bytes = usable_memory_bytes()};
-    how.effort = effort;
-    how.budget_s = most_simulating_s;
+    planning::Search how{.jobs = options.jobs,
+                         .simulated = pass.simulated,
+                         .budget_s = pass.budget_s,
+                         .memory_bytes = usable_memory_bytes(),
+                         .effort = pass.effort};
     const auto show = shown_search(progress, one.name());
     how.watch = [&](planning::Search::Step step, std::uint64_t done, std::uint64_t total) {
         if (held.interrupted()) throw Interrupted("the search has not ended");
@@ -263,15 +272,16 @@ void plan(const PlanArguments& options) {
         const HeldInterrupts held;
         ProgressLine progress("plans", ProgressLine::Elsewhere::lines);
         // First answers, from estimates alone, then better ones.
-        std::vector<std::pair<std::uint64_t, std::size_t>> passes{{first_effort / cases.size(), 0}};
-        if (!options.estimate) passes.emplace_back(whole_effort, most_simulated);
+        std::vector<Pass> passes{{.effort = first_effort / cases.size()}};
+        if (!options.estimate)
+            passes.push_back({whole_effort, most_simulated, simulating_s / static_cast<double>(cases.size())});
         try {
-            for (const auto& [effort, simulated] : passes)
+            for (const Pass& pass : passes)
                 for (Case& one : cases) {
                     if (!one.why_none.empty()) continue;
-                    answer(one, options, search(one, options, headroom, effort, simulated, progress, held));
+                    answer(one, options, search(one, options, headroom, pass, progress, held));
                     if (one.answers.empty()) continue;
-                    say("{}{}\n", simulated == 0 ? "first answer: " : "", planning::line_of(one.answers.front()));
+                    say("{}{}\n", pass.simulated == 0 ? "first answer: " : "", planning::line_of(one.answers.front()));
                 }
         } catch (const Interrupted& error) {
             interrupted = error.what();
