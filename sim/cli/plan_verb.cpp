@@ -15,6 +15,7 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/published_runs.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/plan_question.hpp"
@@ -152,7 +153,8 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     return found;
 }
 
-void answer(Case& one, const PlanArguments& options, const planning::Found& found) {
+void answer(Case& one, const PlanArguments& options, const planning::Found& found,
+            const std::vector<planning::PublishedRun>& published) {
     const config::Variant& variant = one.question.variant;
     if (found.plans.empty()) {
         one.why_none =
@@ -161,7 +163,7 @@ void answer(Case& one, const PlanArguments& options, const planning::Found& foun
     }
     Cluster cluster = variant.cluster;
     give_nodes(cluster, variant.plan.placement, variant.plan.ranks, 0);
-    one.answers = planning::answers(cluster, variant.model, variant.plan, variant.open, found, options.best);
+    one.answers = planning::answers(cluster, variant.model, variant.plan, variant.open, found, options.best, published);
 }
 
 /// Refuses keys for which there are options.
@@ -210,7 +212,8 @@ planning::AnswerTable table_of(const std::vector<Case>& cases) {
             note(fmt::format("{}: {}", one.name(), one.why_none.empty() ? "not searched" : one.why_none));
         if (one.question.usual_batch)
             note("the batch is chosen here: 4 Mi tokens, as Llama 2 had; --batch gives another one");
-        note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device));
+        const bool nearer = !one.answers.empty() && one.answers.front().published.any();
+        note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device, nearer));
     }
     table.notes = each_once(table.notes);
     return table;
@@ -265,6 +268,7 @@ void write_scenarios(const std::vector<Case>& cases, const PlanArguments& option
 void plan(const PlanArguments& options) {
     const double headroom = fraction_of(options.headroom);
     std::vector<Case> cases = cases_of(options);
+    const std::vector<planning::PublishedRun> published = published_runs();
     options.tables.check(table_columns(planning::AnswerTable{}), options.format);
     if (!options.directory.empty()) require_writable(std::filesystem::path(options.directory) / "plan.json");
     std::optional<std::string> interrupted;
@@ -279,7 +283,7 @@ void plan(const PlanArguments& options) {
             for (const Pass& pass : passes)
                 for (Case& one : cases) {
                     if (!one.why_none.empty()) continue;
-                    answer(one, options, search(one, options, headroom, pass, progress, held));
+                    answer(one, options, search(one, options, headroom, pass, progress, held), published);
                     if (one.answers.empty()) continue;
                     say("{}{}\n", pass.simulated == 0 ? "first answer: " : "", planning::line_of(one.answers.front()));
                 }

@@ -9,6 +9,7 @@
 #include "sim/analysis/cost.hpp"
 #include "sim/analysis/utilisation.hpp"
 #include "sim/lowering/open_plan.hpp"
+#include "sim/planning/published_runs.hpp"
 #include "sim/planning/search.hpp"
 
 /// The answer to a planner's question: the best plans of a search with what a planner compares.
@@ -36,6 +37,7 @@ struct Answer {
     Utilisation utilisation;
     Cost cost;
     std::optional<WholeRun> run;
+    Spread published;             ///< of the nearest runs; none: nothing is known
     std::vector<Effect> effects;  ///< of the best plan alone
     std::string limited_by;       ///< the same; empty: nothing gains a twentieth
 };
@@ -45,8 +47,8 @@ struct Answer {
 std::string short_words(const Plan& plan);
 
 /// Returns the best plans that `found` has for the training with this `base`, at most `most`. Plans that split the
-/// model alike and take the same time, to a thousandth, count as one.
+/// model alike and take the same time, to a thousandth, count as one. `published` are all runs that are known.
 std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
-                            const Found& found, std::size_t most);
+                            const Found& found, std::size_t most, const std::vector<PublishedRun>& published = {});
 
 }  // namespace syncline::planning

@@ -21,6 +21,29 @@ std::optional<double> days(const Answer& answer) {
     return answer.run ? std::optional(answer.run->time_s / day_s) : std::nullopt;
 }
 
+std::optional<double> longer_s(const Answer& answer, double factor) {
+    return answer.run && factor > 0 ? std::optional(factor * answer.run->time_s) : std::nullopt;
+}
+
+/// Returns "44.1 to 49.5".
+std::string days_by_runs(const Answer& answer) {
+    const std::optional<double> least_s = longer_s(answer, answer.published.least);
+    if (!least_s) return "-";
+    return fmt::format("{:.3g} to {:.3g}", *least_s / day_s, *longer_s(answer, answer.published.most) / day_s);
+}
+
+Json json_of(const Spread& spread) {
+    if (!spread.any()) return nullptr;
+    Json runs = Json::array();
+    for (const PublishedRun& run : spread.runs)
+        runs.push_back({{"run", run.name},
+                        {"device", run.device},
+                        {"ranks", run.ranks},
+                        {"workload", run.model},
+                        {"measured_by_predicted", run.measured_by_predicted}});
+    return {{"least", spread.least}, {"most", spread.most}, {"runs", std::move(runs)}};
+}
+
 std::optional<double> run_cost(const Answer& answer) {
     return answer.run ? answer.run->cost : std::nullopt;
 }
@@ -72,6 +95,9 @@ Json json_of(const Answer& answer) {
               {"nodes", answer.cost.nodes},
               {"run_time_s", number_or_null(answer.run ? std::optional(answer.run->time_s) : std::nullopt)},
               {"run_cost", number_or_null(run_cost(answer))},
+              {"run_time_least_s", number_or_null(longer_s(answer, answer.published.least))},
+              {"run_time_most_s", number_or_null(longer_s(answer, answer.published.most))},
+              {"published", json_of(answer.published)},
               {"limited_by", text_or_null(answer.limited_by)},
               {"effects", Json::array()}};
     for (const Effect& effect : answer.effects)
@@ -82,7 +108,8 @@ Json json_of(const Answer& answer) {
 }  // namespace
 
 std::string line_of(const Answer& answer) {
-    const std::string whole = answer.run ? fmt::format(", {:.3g} days", *days(answer)) : "";
+    std::string whole = answer.run ? fmt::format(", {:.3g} days", *days(answer)) : "";
+    if (answer.run && answer.published.any()) whole += fmt::format(" ({} by published runs)", days_by_runs(answer));
     return fmt::format("{}, {} ranks: {}{}, {}", answer.platform, answer.ranks, seconds(answer.iteration_s), whole,
                        answer.words);
 }
@@ -94,18 +121,49 @@ std::string to_json(const AnswerTable& table) {
 }
 
 std::string to_csv(const AnswerTable& table) {
-    std::string text = line({"platform", "ranks", "batch", "place", "plan", "parallelism", "recomputation",
-                             "iteration_time_s", "simulated", "estimated_time_s", "tokens_per_s_per_device",
-                             "tflops_per_device", "model_flops_utilisation", "memory_total_bytes",
-                             "memory_device_bytes", "nodes", "run_time_s", "run_cost", "limited_by"});
+    std::string text = line({"platform",
+                             "ranks",
+                             "batch",
+                             "place",
+                             "plan",
+                             "parallelism",
+                             "recomputation",
+                             "iteration_time_s",
+                             "simulated",
+                             "estimated_time_s",
+                             "tokens_per_s_per_device",
+                             "tflops_per_device",
+                             "model_flops_utilisation",
+                             "memory_total_bytes",
+                             "memory_device_bytes",
+                             "nodes",
+                             "run_time_s",
+                             "run_cost",
+                             "limited_by",
+                             "run_time_least_s",
+                             "run_time_most_s"});
     for (const Answer& one : table.answers)
-        text += line(
-            {quoted(one.platform), field(one.ranks), field(one.batch), field(one.rank), quoted(one.words),
-             quoted(one.found.text), one.found.recomputation, field(one.iteration_s), one.simulated ? "true" : "false",
-             field(one.found.estimated_s), field(one.utilisation.tokens_per_s_per_device),
-             field(one.utilisation.tflops_per_device), field(one.utilisation.model_flops),
-             field(one.found.memory.total_bytes()), field(one.found.memory.device_bytes), field(one.cost.nodes),
-             field(one.run ? std::optional(one.run->time_s) : std::nullopt), field(run_cost(one)), one.limited_by});
+        text += line({quoted(one.platform),
+                      field(one.ranks),
+                      field(one.batch),
+                      field(one.rank),
+                      quoted(one.words),
+                      quoted(one.found.text),
+                      one.found.recomputation,
+                      field(one.iteration_s),
+                      one.simulated ? "true" : "false",
+                      field(one.found.estimated_s),
+                      field(one.utilisation.tokens_per_s_per_device),
+                      field(one.utilisation.tflops_per_device),
+                      field(one.utilisation.model_flops),
+                      field(one.found.memory.total_bytes()),
+                      field(one.found.memory.device_bytes),
+                      field(one.cost.nodes),
+                      field(one.run ? std::optional(one.run->time_s) : std::nullopt),
+                      field(run_cost(one)),
+                      one.limited_by,
+                      field(longer_s(one, one.published.least)),
+                      field(longer_s(one, one.published.most))});
     return text;
 }
 
@@ -120,6 +178,7 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                                 {"MFU", "model_flops_utilisation", Shown::if_any},
                                 {"memory", "memory_total_bytes"},
                                 {"days", "run_time_s", Shown::if_any},
+                                {"by runs", "run_time_least_s", Shown::if_any},
                                 {"cost", "run_cost", Shown::if_any},
                                 {"limited by", "limited_by", Shown::if_any, Align::left}};
     for (const Answer& one : table.answers)
@@ -127,8 +186,8 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                           (one.simulated ? "" : "~") + seconds(one.iteration_s), seconds(one.found.estimated_s),
                           rounded(one.utilisation.tokens_per_s_per_device, "{:.0f}"),
                           rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
-                          gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), money(run_cost(one)),
-                          one.limited_by.empty() ? "-" : one.limited_by});
+                          gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), days_by_runs(one),
+                          money(run_cost(one)), one.limited_by.empty() ? "-" : one.limited_by});
     return columns;
 }
 
@@ -154,6 +213,9 @@ std::string to_table(const AnswerTable& table, const TableLayout& layout) {
         std::string effects;
         for (const Effect& effect : one.effects) effects += (effects.empty() ? "  " : "; ") + text_of(effect);
         if (!effects.empty()) text += effects + "\n";
+        if (one.published.any())
+            text += fmt::format("  {}{}\n", words_of(one.published),
+                                one.run ? fmt::format(": {} days", days_by_runs(one)) : "");
     }
     return text + (table.notes.empty() ? "" : notes(table.notes));
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -53,6 +54,31 @@ TEST_CASE("plan: days, cost and rates follow from the iteration, which the writt
         CHECK(result.at("run_cost").get<double>() == Approx(run_s / 3600 * 36).epsilon(1e-9));
         CHECK(result.at("memory").at("total_bytes").get<double>() == one.at("memory_total_bytes").get<double>());
     }
+}
+
+TEST_CASE("plan: the nearest published runs say how long the training may take instead") {
+    const std::vector<std::string> question{"llama-3-70b", "--ranks", "64",         "--tokens",  "1B",
+                                            "--best",      "1",       "--estimate", "--platform"};
+    std::vector<std::string> arguments = question;
+    arguments.emplace_back("dgx-h100");
+    const json one = answers(arguments).at(0);
+    const json& published = one.at("published");
+    const json& runs = published.at("runs");
+    REQUIRE(runs.size() == 8);
+    for (const char* run : {"NM079", "NM256"})  // the same model on as many H100
+        CHECK(std::any_of(runs.begin(), runs.end(), [&](const json& its) { return its.at("run") == run; }));
+    for (const json& run : runs) {
+        CHECK(run.at("device").get<std::string>().starts_with("h"));
+        CHECK(run.at("measured_by_predicted") >= runs.front().at("measured_by_predicted"));
+    }
+    const double run_s = one.at("run_time_s"), least = published.at("least"), most = published.at("most");
+    CHECK(least == runs.at(1).at("measured_by_predicted"));
+    CHECK(most == runs.at(6).at("measured_by_predicted"));
+    CHECK(one.at("run_time_least_s").get<double>() == Approx(run_s * least).epsilon(1e-12));
+    CHECK(one.at("run_time_most_s").get<double>() == Approx(run_s * most).epsilon(1e-12));
+    // Of other devices there are no runs, and the general range remains.
+    arguments.back() = "mi300x-rails";
+    CHECK(answers(arguments).at(0).at("published").is_null());
 }
 
 TEST_CASE("plan: a change's effect is what an estimate of the changed cluster says") {
