@@ -15,7 +15,7 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/cli/published_runs.hpp"
+#include "sim/cli/runs_table.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/plan_question.hpp"

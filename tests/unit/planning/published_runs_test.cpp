@@ -25,8 +25,10 @@ PublishedRun run_of(const std::string& name, const std::string& device, std::int
 }
 
 Model model_of(std::int64_t parameters) {
-    Model model{.name = "model"};
-    model.layers.push_back({.name = "layer", .parameters = parameters});
+    Model model;
+    model.name = "model";
+    Layer& layer = model.layers.emplace_back();
+    layer.parameters = parameters;
     return model;
 }
 

@@ -1,4 +1,4 @@
-#include "sim/cli/published_runs.hpp"
+#include "sim/cli/runs_table.hpp"
 
 #include <fmt/format.h>
 
