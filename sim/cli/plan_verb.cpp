@@ -21,6 +21,7 @@
 #include "sim/config/plan_question.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/planning/answer_text.hpp"
+#include "sim/planning/published_plans.hpp"
 #include "sim/process/memory_limit.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/workload/peak_note.hpp"
@@ -132,7 +133,8 @@ struct Pass {
 };
 
 planning::Found search(const Case& one, const PlanArguments& options, double headroom, const Pass& pass,
-                       ProgressLine& progress, const HeldInterrupts& held) {
+                       const std::vector<planning::PublishedRun>& published, ProgressLine& progress,
+                       const HeldInterrupts& held) {
     const config::Variant& variant = one.question.variant;
     Cluster cluster = variant.cluster;
     Device& device = cluster.device;
@@ -142,6 +144,9 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
                          .budget_s = pass.budget_s,
                          .memory_bytes = usable_memory_bytes(),
                          .effort = pass.effort};
+    for (planning::PublishedPlan& plan :
+         planning::published_plans(published, cluster, variant.model, variant.plan, variant.open))
+        how.first.push_back(std::move(plan.choice));
     const auto show = shown_search(progress, one.name());
     how.watch = [&](planning::Search::Step step, std::uint64_t done, std::uint64_t total) {
         if (held.interrupted()) throw Interrupted("the search has not ended");
@@ -283,7 +288,7 @@ void plan(const PlanArguments& options) {
             for (const Pass& pass : passes)
                 for (Case& one : cases) {
                     if (!one.why_none.empty()) continue;
-                    answer(one, options, search(one, options, headroom, pass, progress, held), published);
+                    answer(one, options, search(one, options, headroom, pass, published, progress, held), published);
                     if (one.answers.empty()) continue;
                     say("{}{}\n", pass.simulated == 0 ? "first answer: " : "", planning::line_of(one.answers.front()));
                 }

@@ -12,6 +12,7 @@
 #include "sim/explain/what_if.hpp"
 #include "sim/iteration/forecast.hpp"
 #include "sim/output/parallelism_text.hpp"
+#include "sim/planning/published_plans.hpp"
 #include "sim/planning/wire_costs.hpp"
 
 namespace syncline::planning {
@@ -142,6 +143,9 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
         if (all.empty()) {
             answer.effects = effects_of(training);
             answer.limited_by = limit(answer.effects);
+            answer.shares = shares_of(training);
+            answer.beside =
+                beside(published_plans(published, cluster, model, base, open), cluster, model, base, open, found, plan);
         }
         all.push_back(std::move(answer));
     }

@@ -9,8 +9,10 @@
 #include "sim/analysis/cost.hpp"
 #include "sim/analysis/utilisation.hpp"
 #include "sim/lowering/open_plan.hpp"
+#include "sim/planning/published_plans.hpp"
 #include "sim/planning/published_runs.hpp"
 #include "sim/planning/search.hpp"
+#include "sim/planning/time_shares.hpp"
 
 /// The answer to a planner's question: the best plans of a search with what a planner compares.
 ///
@@ -40,6 +42,8 @@ struct Answer {
     Spread published;             ///< of the nearest runs; none: nothing is known
     std::vector<Effect> effects;  ///< of the best plan alone
     std::string limited_by;       ///< the same; empty: nothing gains a twentieth
+    TimeShares shares;            ///< the same
+    std::vector<Beside> beside;   ///< the same
 };
 
 /// Returns the plan in the field's abbreviations: "TP8 PP4x2 CP2 DP16 mbs1 SP ZeRO-1", with the number of virtual

@@ -8,6 +8,7 @@
 #include "sim/output/cells.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/notes.hpp"
+#include "sim/planning/published_plans.hpp"
 
 namespace syncline::planning {
 
@@ -75,6 +76,11 @@ std::string text_of(const Effect& effect) {
                       : fmt::format("{} {:.1f} % slower", effect.words, 100 * (effect.factor - 1));
 }
 
+Json json_of(const TimeShares& shares) {
+    return {
+        {"computation_s", shares.computation_s}, {"bubble_s", shares.bubble_s}, {"exchanges_s", shares.exchanges_s}};
+}
+
 Json json_of(const Answer& answer) {
     const Memory& memory = answer.found.memory;
     Json json{{"platform", answer.platform},
@@ -99,7 +105,19 @@ Json json_of(const Answer& answer) {
               {"run_time_most_s", number_or_null(longer_s(answer, answer.published.most))},
               {"published", json_of(answer.published)},
               {"limited_by", text_or_null(answer.limited_by)},
-              {"effects", Json::array()}};
+              {"effects", Json::array()},
+              {"shares", answer.rank == 1 ? json_of(answer.shares) : Json(nullptr)},
+              {"published_plans", Json::array()}};
+    for (const Beside& one : answer.beside)
+        json["published_plans"].push_back(
+            {{"run", one.run.name},
+             {"plan", one.words},
+             {"parallelism", one.text},
+             {"recomputation", text_or_null(one.recomputation)},
+             {"fits", one.fits},
+             {"estimated_time_s", number_or_null(one.fits ? std::optional(one.shares.total_s()) : std::nullopt)},
+             {"shares", one.fits ? json_of(one.shares) : Json(nullptr)},
+             {"memory_total_bytes", one.memory.total_bytes()}});
     for (const Effect& effect : answer.effects)
         json["effects"].push_back({{"change", effect.change}, {"time_factor", effect.factor}});
     return json;
@@ -213,6 +231,15 @@ std::string to_table(const AnswerTable& table, const TableLayout& layout) {
         std::string effects;
         for (const Effect& effect : one.effects) effects += (effects.empty() ? "  " : "; ") + text_of(effect);
         if (!effects.empty()) text += effects + "\n";
+        constexpr std::size_t most = 3;
+        for (std::size_t i = 0; i < std::min(most, one.beside.size()); ++i) {
+            const Beside& its = one.beside[i];
+            text += fmt::format("  published {} ({}, {} {}): {}\n", its.words, its.run.name, its.run.ranks,
+                                its.run.device, words_of(its, one.shares));
+        }
+        if (one.beside.size() > most)
+            text +=
+                fmt::format("  published: {} other plans, which are slower or do not fit\n", one.beside.size() - most);
         if (one.published.any())
             text += fmt::format("  {}{}\n", words_of(one.published),
                                 one.run ? fmt::format(": {} days", days_by_runs(one)) : "");

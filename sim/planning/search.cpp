@@ -178,8 +178,9 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
             its.watch = [&how, step](std::uint64_t done, std::uint64_t total) { how.watch(step, done, total); };
         return its;
     };
-    found.considered =
-        each_candidate(cluster, model, base, open, effort(Search::Step::considering), fits, too_large, found.skipped);
+    Effort considering = effort(Search::Step::considering);
+    considering.first = how.first;
+    found.considered = each_candidate(cluster, model, base, open, considering, fits, too_large, found.skipped);
     if (found.plans.empty() && closest)
         found.remedies = remedies(wanted, model, base, open, effort(Search::Step::seeking_remedies), *closest);
 

@@ -40,6 +40,7 @@ struct Search {
     double budget_s = 180;       ///< maximum time of all simulations together on one core, as it is estimated
     double memory_bytes = std::numeric_limits<double>::infinity();  ///< of the machine
     std::uint64_t effort = Effort::usual;  ///< see Effort::most; of the search, and of that for each remedy
+    std::vector<Choice> first = {};        ///< see Effort::first
     /// Called with the step, and the number of plans so far and in the end, at the most.
     enum class Step { considering, simulating, seeking_remedies };
     std::function<void(Step step, std::uint64_t done, std::uint64_t total)> watch = {};

@@ -81,6 +81,45 @@ TEST_CASE("plan: the nearest published runs say how long the training may take i
     CHECK(answers(arguments).at(0).at("published").is_null());
 }
 
+TEST_CASE("plan: published plans of the same model are among those tried, with what makes them slower") {
+    const std::vector<std::string> question{"llama-3-70b", "--platform", "dgx-h100", "--ranks",
+                                            "512",         "--best",     "1",        "--estimate"};
+    const json best = answers(question).at(0);
+    const auto total_s = [](const json& shares) {
+        return shares.at("computation_s").get<double>() + shares.at("bubble_s").get<double>() +
+               shares.at("exchanges_s").get<double>();
+    };
+    CHECK(total_s(best.at("shares")) == Approx(best.at("iteration_time_s").get<double>()).epsilon(1e-9));
+    const json& published = best.at("published_plans");
+    const auto plan_of = [&](const std::string& run) {
+        const auto found =
+            std::find_if(published.begin(), published.end(), [&](const json& one) { return one.at("run") == run; });
+        REQUIRE(found != published.end());
+        return *found;
+    };
+    // NM079 ran on 64 GPUs with two replicas; 512 have 16, of 512 / 16 = 32 samples, one in a microbatch.
+    const json nemo = plan_of("NM079");
+    CHECK(nemo.at("parallelism") ==
+          "{model: 4, data: 16, pipeline: {stages: 8, micro_batches: 32, schedule: interleaved, virtual_stages: 5}, "
+          "sequence: true, sharding: optimizer}");
+    // TITAN-11 has 16 samples in a microbatch, but 64 replicas have 512 / 64 = 8 each.
+    CHECK(plan_of("TITAN-11").at("parallelism") == "{model: 8, data: 64, sequence: true, sharding: parameters}");
+    for (const json& one : published)
+        if (one.at("fits") == true) {
+            CHECK(one.at("estimated_time_s").get<double>() == Approx(total_s(one.at("shares"))).epsilon(1e-12));
+            CHECK(one.at("estimated_time_s") >= best.at("iteration_time_s"));
+        }
+    // The estimate of the plan is that of a search which has no other.
+    std::vector<std::string> alone = question;
+    for (const char* key : {"model=4", "context=1", "sequence=true", "sharding=optimizer", "pipeline.stages=8",
+                            "pipeline.micro_batches=32", "pipeline.schedule=interleaved", "pipeline.virtual_stages=5"})
+        alone.insert(alone.end(), {"--set", std::string("training.parallelism.") + key});
+    const json only = answers(alone).at(0);
+    CHECK(only.at("iteration_time_s").get<double>() ==
+          Approx(nemo.at("estimated_time_s").get<double>()).epsilon(1e-12));
+    CHECK(only.at("published_plans").size() == 1);  // what is written excludes the others
+}
+
 TEST_CASE("plan: a change's effect is what an estimate of the changed cluster says") {
     const auto time_s = [](const std::vector<std::string>& more) {
         std::vector<std::string> arguments{"llama-3-8b", "--platform", "dgx-h100", "--ranks",
