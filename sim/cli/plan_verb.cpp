@@ -11,9 +11,11 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/interrupt.hpp"
+#include "sim/base/version.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/plan_search.hpp"
+#include "sim/cli/plan_state.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/runs_table.hpp"
 #include "sim/cli/table_options.hpp"
@@ -24,6 +26,7 @@
 #include "sim/planning/published_plans.hpp"
 #include "sim/process/memory_limit.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/store/hash.hpp"
 #include "sim/workload/peak_note.hpp"
 #include "sim/workload/sample_tokens.hpp"
 
@@ -132,8 +135,16 @@ struct Pass {
     double budget_s = 0;
 };
 
+/// Returns a name of all that determines what a search finds.
+std::string question_of(const Case& one, double headroom, const planning::Search& how) {
+    std::string text = fmt::format("{} {} {} {} {} {}\n", version, one.question.variant.open.batch, headroom,
+                                   how.effort, how.simulated, how.budget_s);
+    for (const planning::Choice& choice : how.first) text += fmt::format("{}\n", fmt::join(choice, " "));
+    return batch::hash_of(text + one.question.variant.resolved);
+}
+
 planning::Found search(const Case& one, const PlanArguments& options, double headroom, const Pass& pass,
-                       const std::vector<planning::PublishedRun>& published, ProgressLine& progress,
+                       const std::vector<planning::PublishedRun>& published, PlanState& state, ProgressLine& progress,
                        const HeldInterrupts& held) {
     const config::Variant& variant = one.question.variant;
     Cluster cluster = variant.cluster;
@@ -147,6 +158,9 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     for (planning::PublishedPlan& plan :
          planning::published_plans(published, cluster, variant.model, variant.plan, variant.open))
         how.first.push_back(std::move(plan.choice));
+    const std::string question = question_of(one, headroom, how);
+    if (std::optional<planning::Found> known = state.found(question, variant.plan)) return *std::move(known);
+    how.times = &state.times(question);
     const auto show = shown_search(progress, one.name());
     how.watch = [&](planning::Search::Step step, std::uint64_t done, std::uint64_t total) {
         if (held.interrupted()) throw Interrupted("the search has not ended");
@@ -155,6 +169,8 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     planning::Found found = planning::search(cluster, variant.model, variant.plan, variant.open, how);
     for (planning::FoundPlan& plan : found.plans)
         if (plan.memory.device_bytes) *plan.memory.device_bytes /= 1 - headroom;
+    state.keep(question, found);
+    state.write();
     return found;
 }
 
@@ -276,6 +292,7 @@ void plan(const PlanArguments& options) {
     const std::vector<planning::PublishedRun> published = published_runs();
     options.tables.check(table_columns(planning::AnswerTable{}), options.format);
     if (!options.directory.empty()) require_writable(std::filesystem::path(options.directory) / "plan.json");
+    PlanState state(options.directory.empty() ? "" : std::filesystem::path(options.directory) / "plan-state.json");
     std::optional<std::string> interrupted;
     {
         const HeldInterrupts held;
@@ -288,13 +305,18 @@ void plan(const PlanArguments& options) {
             for (const Pass& pass : passes)
                 for (Case& one : cases) {
                     if (!one.why_none.empty()) continue;
-                    answer(one, options, search(one, options, headroom, pass, published, progress, held), published);
+                    answer(one, options, search(one, options, headroom, pass, published, state, progress, held),
+                           published);
                     if (one.answers.empty()) continue;
                     say("{}{}\n", pass.simulated == 0 ? "first answer: " : "", planning::line_of(one.answers.front()));
                 }
         } catch (const Interrupted& error) {
             interrupted = error.what();
         }
+        if (interrupted)
+            state.write();
+        else
+            state.remove();
     }
     const planning::AnswerTable table = table_of(cases);
     if (table.answers.empty() && !interrupted) {
@@ -310,7 +332,9 @@ void plan(const PlanArguments& options) {
     }
     if (interrupted)
         throw Interrupted(*interrupted +
-                          (table.answers.empty() ? "; there is no answer yet" : "; these are the answers so far"));
+                          (table.answers.empty() ? "; there is no answer yet" : "; these are the answers so far") +
+                          (options.directory.empty() ? "; with --out DIR the same command continues"
+                                                     : "; the same command continues"));
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ namespace {
 using config::Node;
 
 /// Reads the fields of a line by the names of their columns.
-class Line {
+class RunFields {
 public:
-    Line(config::Assembly& assembly, const std::vector<Node>& head, const std::vector<Node>& fields)
+    RunFields(config::Assembly& assembly, const std::vector<Node>& head, const std::vector<Node>& fields)
         : assembly_(assembly), head_(head), fields_(fields) {}
 
     void read(const char* column, std::string& value) const { value = field(column).scalar; }
@@ -59,7 +59,7 @@ std::vector<planning::PublishedRun> published_runs() {
     const config::CsvText csv = config::read_csv(assembly, path.string());
     std::vector<planning::PublishedRun> runs;
     for (std::size_t i = 1; i < csv.lines.size(); ++i) {
-        const Line line(assembly, csv.lines.front(), csv.lines[i]);
+        const RunFields line(assembly, csv.lines.front(), csv.lines[i]);
         planning::PublishedRun& run = runs.emplace_back();
         line.read("run", run.name);
         line.read("device", run.device);

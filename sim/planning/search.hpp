@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,7 +42,10 @@ struct Search {
     double memory_bytes = std::numeric_limits<double>::infinity();  ///< of the machine
     std::uint64_t effort = Effort::usual;  ///< see Effort::most; of the search, and of that for each remedy
     std::vector<Choice> first = {};        ///< see Effort::first
-    /// Called with the step, and the number of plans so far and in the end, at the most.
+    /// Simulated times by words_of(), which are not simulated again; new ones are added.
+    std::map<std::string, double>* times = nullptr;
+    /// Called with the step, and the number of plans so far and in the end, at the most; also while simulations run. If
+    /// it throws, they are ended.
     enum class Step { considering, simulating, seeking_remedies };
     std::function<void(Step step, std::uint64_t done, std::uint64_t total)> watch = {};
 

@@ -15,6 +15,7 @@
 #include "sim/iteration/forecast.hpp"
 #include "sim/lowering/feasibility.hpp"
 #include "sim/lowering/recomputed_spans.hpp"
+#include "sim/planning/answer.hpp"
 #include "sim/planning/search.hpp"
 #include "sim/planning/wire_costs.hpp"
 #include "tests/catch.hpp"
@@ -250,6 +251,60 @@ TEST_CASE("plan search: with experts, without recomputation, the best plan is wi
 TEST_CASE("plan search: without overlap the best plan is within 2 % of the best of all plans") {
     compare(world(4, "{topology: star, bandwidth: 40 Gbps, latency: 2 us}",
                   ", overlap: none, iterations: 1, recomputation: none"));
+}
+
+/// Checks that the best of all plans by simulation, or one as fast to a thousandth, is among the three that `syncline
+/// plan` shows after as many simulations as it makes. Keys of `kept` have the base's values.
+void answer_has_best(config::Variant variant, std::int64_t experts, double memory_share, std::size_t least_plans) {
+    std::vector<Simulated> all = simulate_all(variant.cluster, variant.model, variant.plan, variant.open, experts);
+    REQUIRE(all.size() > least_plans);
+    std::ranges::sort(all, {}, &Simulated::bytes);
+    const double limit_B = memory_share < 1
+                               ? all[static_cast<std::size_t>(memory_share * static_cast<double>(all.size()))].bytes
+                               : endless;
+    std::erase_if(all, [&](const Simulated& one) { return one.bytes > limit_B; });
+    const Simulated& best = *std::ranges::min_element(all, {}, &Simulated::seconds);
+    Cluster cluster = variant.cluster;
+    cluster.device.memory_bytes = limit_B;
+    const Found found = search(cluster, variant.model, variant.plan, variant.open, {.jobs = 2, .simulated = 8});
+    give_nodes(cluster, variant.plan.placement, variant.plan.ranks, 0);
+    double shown_s = endless;
+    std::string texts;
+    for (const planning::Answer& one : answers(cluster, variant.model, variant.plan, variant.open, found, 3)) {
+        const Plan plan = settled_plan(variant.plan, variant.open.batch, one.found.choice);
+        const double seconds = replay_iteration(lower(cluster, variant.model, plan)).time.iteration_s;
+        texts += fmt::format("{}: {} s; ", one.words, seconds);
+        shown_s = std::min(shown_s, seconds);
+    }
+    CAPTURE(all.size(), found.plans.size(), best.text(), texts);
+    CHECK(shown_s <= 1.001 * best.seconds);
+}
+
+TEST_CASE("plan search: the best of all plans is among the three shown: a dense model", "[slow]") {
+    answer_has_best(world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", recomputation: none"), 1, 1,
+                    500);
+}
+
+TEST_CASE("plan search: the best of all plans is among the three shown: experts", "[slow]") {
+    answer_has_best(
+        world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", recomputation: none", experts_of_four), 4,
+        1, 500);
+}
+
+TEST_CASE("plan search: the best of all plans is among the three shown: a slow fabric", "[slow]") {
+    answer_has_best(world(8, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}", ", recomputation: none"), 1, 1,
+                    500);
+}
+
+TEST_CASE("plan search: the best of all plans is among the three shown: little memory", "[slow]") {
+    answer_has_best(world(8, "{topology: star, bandwidth: 50 Gbps, latency: 2 us}", ", iterations: 1"), 1, 0.1, 500);
+}
+
+TEST_CASE("plan search: the best of all plans is among the three shown: many stages", "[slow]") {
+    // Twelve layers whose single heads rows cannot divide, on 32 ranks.
+    answer_has_best(world(32, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}", ", recomputation: none",
+                          "transformer, repeat: 12, width: 1024, heads: 1, hidden: 4096"),
+                    1, 1, 500);
 }
 
 /// Twelve layers, of a single head that rows cannot divide, whose gradients take nearly as long as their computation,
