@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -204,6 +206,37 @@ TEST_CASE("plan: wrong questions are errors at the option") {
     CHECK_THAT(error({"resnet-50", "--platform", "dgx-h100", "--ranks", "8"}), Contains("write --batch"));
     CHECK_THAT(error({"gpt-2", "--platform", "dgx-h100", "--ranks", "8", "--set", "training.rank=9"}),
                Contains("did you mean 'ranks'"));
+}
+
+TEST_CASE("plan: Ctrl-C keeps what was found, and the same command continues") {
+    const TempDir scratch;
+    const std::filesystem::path folder = scratch / "plans", state = folder / "plan-state.json";
+    // The first searches, of estimates, take less than a second, and the others many.
+    const std::vector<std::string> question{"plan",    "llama-3-8b", "--platform", "dgx-h100", "--ranks", "16,128",
+                                            "--batch", "128",        "--format",   "json",     "--out",   folder};
+    const Outcome interrupted = run_program({.arguments = question, .signal = Signal{SIGINT, 6}});
+    CAPTURE(interrupted.err);
+    REQUIRE(interrupted.status == 130);
+    CHECK_THAT(interrupted.err, Catch::Contains("the same command continues"));
+    REQUIRE(std::filesystem::exists(state));
+    json kept = json::parse(std::ifstream(state));
+    REQUIRE(!kept.at("searches").empty());
+    // What was found is not searched again: another time in the file is in the answer.
+    for (auto& [name, search] : kept.at("searches").items())
+        for (json& plan : search.at("plans")) {
+            plan.at("estimated_s") = 1000;
+            plan.at("simulated_s") = nullptr;
+        }
+    std::ofstream(state) << kept.dump();
+    const Outcome estimated = run_program({.arguments = question, .signal = Signal{SIGINT, 1}});
+    CAPTURE(estimated.err, estimated.out);
+    CHECK_THAT(estimated.err, Catch::Contains("1000 s") || Catch::Contains("16 min"));
+    // A damaged file is none, and the file is removed at the end.
+    std::ofstream(state) << "{\"syncline\"";
+    std::vector<std::string> short_question = question;
+    short_question.emplace_back("--estimate");
+    CHECK(run_program({.arguments = short_question}).status == 0);
+    CHECK_FALSE(std::filesystem::exists(state));
 }
 
 TEST_CASE("plan: a model that does not fit says what would help") {
