@@ -52,7 +52,7 @@ struct PlanArguments {
 /// Effort of the first answers, of all sizes together, and of the search of each: chosen for 5 s and for 7 s of a
 /// core.
 constexpr std::uint64_t first_effort = 1'500'000, whole_effort = 3'000'000;
-constexpr std::size_t most_simulated = 8;
+constexpr std::size_t most_simulated = 24;
 constexpr double simulating_s = 18;  ///< of all sizes together, as it is estimated; chosen: with three, 60 s in all
 
 [[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& message,
