@@ -26,6 +26,7 @@
 #include "sim/planning/published_plans.hpp"
 #include "sim/process/memory_limit.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/report/report.hpp"
 #include "sim/store/hash.hpp"
 #include "sim/workload/peak_note.hpp"
 #include "sim/workload/sample_tokens.hpp"
@@ -247,10 +248,10 @@ std::string lasting(const std::string& name) {
     return std::filesystem::absolute(path).lexically_normal().string();
 }
 
-/// Returns the scenario of the best plan, ready to run. What `--set` and `--price` say is in its variant.
-std::string scenario_of(const Case& one, const PlanArguments& options) {
+/// Returns the scenario of a plan, ready to run. What `--set` and `--price` say is in its variant.
+std::string scenario_of(const Case& one, const planning::Answer& answer, const PlanArguments& options) {
     const config::Variant& variant = one.question.variant;
-    const planning::FoundPlan& best = one.answers.front().found;
+    const planning::FoundPlan& best = answer.found;
     std::string text = fmt::format("workload: {}\n", lasting(options.model)), training, changes;
     const auto change = [&](const std::string& assignment) {
         const std::size_t equals = assignment.find('=');
@@ -276,14 +277,20 @@ std::string scenario_of(const Case& one, const PlanArguments& options) {
     return text + (changes.empty() ? "" : "variants:\n  best:\n" + changes);
 }
 
-void write_scenarios(const std::vector<Case>& cases, const PlanArguments& options) {
-    for (const Case& one : cases) {
-        if (one.answers.empty()) continue;
-        const config::Variant& variant = one.question.variant;
-        const std::string file =
-            fmt::format("{}-{}-{}.yaml", variant.model.name, variant.cluster.name, variant.plan.ranks);
-        write_file(std::filesystem::path(options.directory) / file, scenario_of(one, options));
-    }
+/// Writes a scenario for each plan, and the page that shows them.
+void write_plans(const std::vector<Case>& cases, const planning::AnswerTable& table, const PlanArguments& options) {
+    const std::filesystem::path target = options.directory;
+    std::vector<PlanFile> files;
+    for (const Case& one : cases)
+        for (const planning::Answer& answer : one.answers) {
+            const config::Variant& variant = one.question.variant;
+            const std::string place = answer.rank == 1 ? "" : fmt::format("-{}", answer.rank);
+            files.push_back(
+                {fmt::format("{}-{}-{}{}.yaml", variant.model.name, variant.cluster.name, variant.plan.ranks, place),
+                 scenario_of(one, answer, options)});
+            write_file(target / files.back().name, files.back().text);
+        }
+    write_file(target / "plan.html", plan_page("Plans for " + table.model, Json::parse(to_json(table)), files));
 }
 
 void plan(const PlanArguments& options) {
@@ -328,7 +335,7 @@ void plan(const PlanArguments& options) {
         const auto text = [&](const text::TableLayout& layout) { return to_table(table, layout); };
         write_formatted({to_json(table), to_csv(table), text}, options.format, options.directory, "plan",
                         options.tables);
-        if (!options.directory.empty()) write_scenarios(cases, options);
+        if (!options.directory.empty()) write_plans(cases, table, options);
     }
     if (interrupted)
         throw Interrupted(*interrupted +
@@ -372,7 +379,7 @@ void add_plan(CLI::App& program, Action& action) {
     add_wide(*verb, options->tables);
     add_columns(*verb, options->tables);
     add_out(*verb, options->directory,
-            "Also write the answer to DIR as plan.json, .csv and .txt, and a scenario for each best plan");
+            "Also write the answer to DIR as plan.json, .csv, .txt and .html, and a scenario for each plan");
     verb->callback([options, &action] { action = [options] { plan(*options); }; });
 }
 

@@ -119,7 +119,7 @@ Json json_of(const Answer& answer) {
              {"shares", one.fits ? json_of(one.shares) : Json(nullptr)},
              {"memory_total_bytes", one.memory.total_bytes()}});
     for (const Effect& effect : answer.effects)
-        json["effects"].push_back({{"change", effect.change}, {"time_factor", effect.factor}});
+        json["effects"].push_back({{"change", effect.change}, {"words", effect.words}, {"time_factor", effect.factor}});
     return json;
 }
 

@@ -37,7 +37,9 @@ TEST_CASE("plan: days, cost and rates follow from the iteration, which the writt
     const json all = answers({"gpt-2", "--platform", "dgx-h100", "--ranks", "2,8", "--batch", "16", "--tokens", "1B",
                               "--price", "36/h", "--best", "1", "--out", folder});
     REQUIRE(all.size() == 2);
+    const std::string page = read_file(folder / "plan.html");
     for (const json& one : all) {
+        CHECK(page.find(one.at("parallelism").get<std::string>()) != std::string::npos);
         const double ranks = one.at("ranks"), iteration_s = one.at("iteration_time_s");
         CAPTURE(one.dump());
         CHECK(one.at("simulated") == true);
