@@ -11,6 +11,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/interrupt.hpp"
+#include "sim/base/units.hpp"
 #include "sim/base/version.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
@@ -125,7 +126,7 @@ struct Case {
     std::string why_none = {};
 
     std::string name() const {
-        return fmt::format("{}, {} ranks", question.variant.cluster.name, question.variant.plan.ranks);
+        return fmt::format("{}, {}", question.variant.cluster.name, planning::ranks_of(question.variant.plan.ranks));
     }
 };
 
@@ -150,6 +151,7 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     const config::Variant& variant = one.question.variant;
     Cluster cluster = variant.cluster;
     Device& device = cluster.device;
+    const double whole_bytes = device.memory_bytes;
     device.memory_bytes -= headroom * std::max(0.0, device.memory_bytes - device.reserve_bytes);
     planning::Search how{.jobs = options.jobs,
                          .simulated = pass.simulated,
@@ -170,6 +172,10 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     planning::Found found = planning::search(cluster, variant.model, variant.plan, variant.open, how);
     for (planning::FoundPlan& plan : found.plans)
         if (plan.memory.device_bytes) *plan.memory.device_bytes /= 1 - headroom;
+    if (headroom > 0 && !found.remedies.empty())
+        found.remedies.push_back(fmt::format("--headroom leaves {} of the device's {} free",
+                                             format_quantity(whole_bytes - device.memory_bytes, Dimension::bytes),
+                                             format_quantity(whole_bytes, Dimension::bytes)));
     state.keep(question, found);
     state.write();
     return found;
@@ -221,7 +227,7 @@ std::vector<Case> cases_of(const PlanArguments& options) {
     return cases;
 }
 
-planning::AnswerTable table_of(const std::vector<Case>& cases) {
+planning::AnswerTable table_of(const std::vector<Case>& cases, const PlanArguments& options) {
     const config::Variant& first = cases.front().question.variant;
     planning::AnswerTable table{first.model.name, tokens_per_sample(first.model), {}, {}};
     const auto note = [&](const std::string& text) {
@@ -237,6 +243,11 @@ planning::AnswerTable table_of(const std::vector<Case>& cases) {
         const bool nearer = !one.answers.empty() && one.answers.front().published.any();
         note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device, nearer));
     }
+    const auto gives = [&](const char* key) {
+        return std::ranges::any_of(options.arguments, [&](const config::Argument& one) { return one.key == key; });
+    };
+    if (gives("price") && std::ranges::none_of(table.answers, [](const auto& one) { return one.run.has_value(); }))
+        note("--price says what the whole training costs if its tokens are known: write --tokens, such as 2T");
     table.notes = each_once(table.notes);
     return table;
 }
@@ -325,7 +336,7 @@ void plan(const PlanArguments& options) {
         else
             state.remove();
     }
-    const planning::AnswerTable table = table_of(cases);
+    const planning::AnswerTable table = table_of(cases, options);
     if (table.answers.empty() && !interrupted) {
         std::string reasons;
         for (const Case& one : cases) reasons += fmt::format("\n  {}: {}", one.name(), one.why_none);

@@ -125,10 +125,14 @@ Json json_of(const Answer& answer) {
 
 }  // namespace
 
+std::string ranks_of(std::int64_t number) {
+    return fmt::format("{} rank{}", number, number == 1 ? "" : "s");
+}
+
 std::string line_of(const Answer& answer) {
     std::string whole = answer.run ? fmt::format(", {:.3g} days", *days(answer)) : "";
     if (answer.run && answer.published.any()) whole += fmt::format(" ({} by published runs)", days_by_runs(answer));
-    return fmt::format("{}, {} ranks: {}{}, {}", answer.platform, answer.ranks, seconds(answer.iteration_s), whole,
+    return fmt::format("{}, {}: {}{}, {}", answer.platform, ranks_of(answer.ranks), seconds(answer.iteration_s), whole,
                        answer.words);
 }
 
@@ -226,7 +230,7 @@ std::string to_table(const AnswerTable& table, const TableLayout& layout) {
     for (const Answer& one : table.answers) {
         if (one.rank != 1) continue;
         text += fmt::format(
-            "{}, {} ranks: `parallelism: {}`{}\n", one.platform, one.ranks, one.found.text,
+            "{}, {}: `parallelism: {}`{}\n", one.platform, ranks_of(one.ranks), one.found.text,
             one.found.recomputation.empty() ? "" : fmt::format(", `recomputation: {}`", one.found.recomputation));
         std::string effects;
         for (const Effect& effect : one.effects) effects += (effects.empty() ? "  " : "; ") + text_of(effect);

@@ -81,8 +81,8 @@ TEST_CASE("plan: the nearest published runs say how long the training may take i
     CHECK(one.at("run_time_least_s").get<double>() == Approx(run_s * least).epsilon(1e-12));
     CHECK(one.at("run_time_most_s").get<double>() == Approx(run_s * most).epsilon(1e-12));
     // Of other devices there are no runs, and the general range remains.
-    arguments.back() = "mi300x-rails";
-    CHECK(answers(arguments).at(0).at("published").is_null());
+    CHECK(
+        answers({"gpt-2", "--platform", "mi300x-rails", "--ranks", "2", "--estimate"}).at(0).at("published").is_null());
 }
 
 TEST_CASE("plan: published plans of the same model are among those tried, with what makes them slower") {
@@ -247,4 +247,14 @@ TEST_CASE("plan: a model that does not fit says what would help") {
     CHECK(outcome.status == 1);
     CHECK(outcome.out.empty());
     CHECK_THAT(outcome.err, Catch::Contains("no plan fits") && Catch::Contains("needs the least memory"));
+    // Of 16 GB half stay free.
+    const Outcome half = plan(
+        {"llama-3-8b", "--platform", "p100-25g", "--ranks", "1", "--batch", "2", "--estimate", "--headroom", "50 %"});
+    CHECK_THAT(half.err, Catch::Contains("--headroom leaves ") && Catch::Contains("p100-25g, 1 rank: "));
+}
+
+TEST_CASE("plan: a price without tokens says what is missing") {
+    const std::vector<std::string> question{"gpt-2",   "--platform", "dgx-h100", "--ranks", "1",
+                                            "--batch", "8",          "--price",  "36/h",    "--estimate"};
+    CHECK_THAT(plan(question).out, Catch::Contains("write --tokens") && Catch::Contains("dgx-h100, 1 rank: "));
 }

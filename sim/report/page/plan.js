@@ -5,18 +5,18 @@ const plan_numbers = {
     days_by_runs: (plan) =>
         (plan.run_time_least_s === null ?
              null :
-             [plan.run_time_least_s, plan.run_time_most_s].map((seconds) => digits(seconds / 86400, 3)).join(' to ')),
+             [plan.run_time_least_s, plan.run_time_most_s].map((seconds) => digits(seconds / 86400, 3)).join(" to ")),
     gibibytes: (bytes) => (bytes === null ? null : bytes / 2 ** 30),
 };
 
-const money = (value) => (value === null ? '–' : value < 1e5 ? digits(value, 3) : `${digits(value / 1e6, 3)} M`);
+const money = (value) => (value === null ? "–" : value < 1e5 ? digits(value, 3) : `${digits(value / 1e6, 3)} M`);
 
 /// Returns what a chart of the plans compares: days and cost, or what of them is known.
 function plan_axes(plans) {
-    const days = ['days', plan_numbers.days, (value) => digits(value, 3)];
-    const cost = ['cost', (plan) => plan.run_cost, money];
-    const ranks = ['ranks', (plan) => plan.ranks, (value) => digits(value)];
-    const iteration = ['iteration', (plan) => plan.iteration_time_s, units.s];
+    const days = ["days", plan_numbers.days, (value) => digits(value, 3)];
+    const cost = ["cost", (plan) => plan.run_cost, money];
+    const ranks = ["ranks", (plan) => plan.ranks, (value) => digits(value)];
+    const iteration = ["iteration", (plan) => plan.iteration_time_s, units.s];
     if (plans.every((plan) => plan.run_cost !== null)) return [days, cost];
     return plans.every((plan) => plan.run_time_s !== null) ? [ranks, days] : [ranks, iteration];
 }
@@ -24,7 +24,7 @@ function plan_axes(plans) {
 /// Returns for example "512 ranks", with the platform if there are several.
 function size_of(plan) {
     const several = new Set(data.answer.answers.map(({platform}) => platform)).size > 1;
-    return `${plan.ranks} rank${plan.ranks === 1 ? '' : 's'}${several ? ` of ${plan.platform}` : ''}`;
+    return `${plan.ranks} rank${plan.ranks === 1 ? "" : "s"}${several ? ` of ${plan.platform}` : ""}`;
 }
 
 /// Returns "NVLink x2 4 % faster"; nothing for a change without effect.
@@ -42,8 +42,8 @@ function plan_lead(best) {
         best.model_flops_utilisation === null ? null : `MFU ${units.share(best.model_flops_utilisation)}`,
         best.limited_by ? `limited by ${best.limited_by}` : null
     ];
-    document.getElementById('lead').textContent = `The fastest plan, ${best.plan} on ${best.ranks} ranks of ${
-        best.platform}: ${facts.filter(Boolean).join(', ')}.`;
+    document.getElementById("lead").textContent = `The fastest plan, ${best.plan} on ${best.ranks} ranks of ${
+        best.platform}: ${facts.filter(Boolean).join(", ")}.`;
 }
 
 /// Returns what a sentence can say of a plan that was published.
@@ -53,12 +53,12 @@ function published_sentence(published, best) {
     const slower =
         published.estimated_time_s / (best.shares.computation_s + best.shares.bubble_s + best.shares.exchanges_s) - 1;
     if (published.parallelism === best.parallelism) return `${of_run} is the best plan.`;
-    const parts = [['computation_s', 'computation'], ['bubble_s', 'bubble'], ['exchanges_s', 'exposed exchanges']];
+    const parts = [["computation_s", "computation"], ["bubble_s", "bubble"], ["exchanges_s", "exposed exchanges"]];
     const reasons = parts.map(([key, name]) => [published.shares[key] - best.shares[key], name])
                         .filter(([more]) => Math.abs(more) > 0.005 * best.iteration_time_s)
-                        .map(([more, name]) => `${units.s(Math.abs(more))} ${more > 0 ? 'more' : 'less'} ${name}`);
-    return `${of_run} is estimated to be ${units.share(Math.abs(slower))} ${slower < 0 ? 'faster' : 'slower'}` +
-        (reasons.length > 0 ? `: ${listed(reasons)}.` : '.');
+                        .map(([more, name]) => `${units.s(Math.abs(more))} ${more > 0 ? "more" : "less"} ${name}`);
+    return `${of_run} is estimated to be ${units.share(Math.abs(slower))} ${slower < 0 ? "faster" : "slower"}` +
+        (reasons.length > 0 ? `: ${listed(reasons)}.` : ".");
 }
 
 function plan_page() {
@@ -66,16 +66,16 @@ function plan_page() {
     const fastest =
         plans.reduce((best, plan, index) => (plan.iteration_time_s < plans[best].iteration_time_s ? index : best), 0);
     plan_lead(plans[fastest]);
-    const parent = section('chart', 'Plans');
+    const parent = section("chart", "Plans");
     const [[x_name, x_of, x_text], [y_name, y_of, y_text]] = plan_axes(plans);
     const sizes = [...new Set(plans.map(size_of))];
     const points_of = (size) => plans.map((plan, index) => ({plan, index}))
                                     .filter(({plan}) => size_of(plan) === size)
                                     .map(({plan, index}) => ({x: x_of(plan), y: y_of(plan), plan, index}));
     const columns = [
-        ['ranks', 'number'], ['platform', 'text'], ['plan', 'text'], ['iteration', 's'], ['days', 'written'],
-        ['days by published runs', 'written'], ['cost', 'written'], ['tokens/s/GPU', 'number'],
-        ['TFLOP/s/GPU', 'number'], ['MFU', 'share'], ['memory, GiB', 'number'], ['limited by', 'text']
+        ["ranks", "number"], ["platform", "text"], ["plan", "text"], ["iteration", "s"], ["days", "written"],
+        ["days by published runs", "written"], ["cost", "written"], ["tokens/s/GPU", "number"],
+        ["TFLOP/s/GPU", "number"], ["MFU", "share"], ["memory, GiB", "number"], ["limited by", "text"]
     ];
     const short = (value) => (value === null ? null : digits(value, 3));
     const rows = plans.map(
@@ -91,40 +91,40 @@ function plan_page() {
                                                    [])];
     figure(parent, {
         title: capital(`${y_name} by ${x_name}`),
-        text: 'Each mark is a plan; marks of one colour have as many ranks. Choose one to see its scenario.',
+        text: "Each mark is a plan; marks of one colour have as many ranks. Choose one to see its scenario.",
         height: 420,
         columns,
         rows,
         config: () => ({
-            type: 'line',
+            type: "line",
             data: {
                 datasets: sizes.map(
-                    (size, i) =>
-                        line(size, points_of(size), i, {showLine: false, pointRadius: 7, pointHoverRadius: 10}))
+                    (size, i) => line(
+                        size, points_of(size), i, {showLine: false, pointRadius: 7, clip: 12, pointHoverRadius: 10}))
             },
             options: {
                 scales: {
                     x: axis(
-                        x_name, 'number', {type: 'linear', ticks: {callback: x_text}, grace: '5%', bounds: 'ticks'}),
-                    y: axis(y_name, 'number', {ticks: {callback: y_text}, grace: '5%', bounds: 'ticks'})
+                        x_name, "number", {type: "linear", ticks: {callback: x_text}}),
+                    y: axis(y_name, "number", {ticks: {callback: y_text}})
                 },
                 plugins: {tooltip: {callbacks: {title: ([item]) => item.dataset.label, label: hover}}},
                 onClick: (_, [mark], chart) => {
                     if (mark) show(chart.data.datasets[mark.datasetIndex].data[mark.index].index);
                 },
                 onHover: ({native}, marks) => {
-                    native.target.style.cursor = marks.length > 0 ? 'pointer' : 'default';
+                    native.target.style.cursor = marks.length > 0 ? "pointer" : "default";
                 }
             }
         })
     });
 
-    const detail = section('plan', 'Plan and scenario');
+    const detail = section("plan", "Plan and scenario");
     const select = make(
-        'select', {id: 'choice', onchange: () => show(Number(select.value))},
-        ...plans.map((plan, i) => make('option', {value: i}, `${size_of(plan)}: ${plan.plan}`)));
-    const place = make('div', {'aria-live': 'polite'});
-    detail.append(make('label', {class: 'choice'}, 'Plan ', select), place);
+        "select", {id: "choice", onchange: () => show(Number(select.value))},
+        ...plans.map((plan, i) => make("option", {value: i}, `${size_of(plan)}: ${plan.plan}`)));
+    const place = make("div", {"aria-live": "polite"});
+    detail.append(make("label", {class: "choice"}, "Plan ", select), place);
     const fill = (index) => {
         const plan = plans[index], {file, text} = data.scenarios[index];
         const runs = plan.published;
@@ -134,22 +134,22 @@ function plan_page() {
                            digits(runs.most, 3)} times as long as predicted.`] :
                        []),
             ...plan.published_plans.slice(0, 3).map((published) => published_sentence(published, plan)),
-            `What would change it: ${plan.effects.map(effect_text).filter(Boolean).join('; ')}.`
+            `What would change it: ${plan.effects.map(effect_text).filter(Boolean).join("; ")}.`
         ];
         select.value = index;
         place.replaceChildren(
-            narrow_table('The plan', columns.map(([name, unit]) => [name, unit]), [rows[index]]),
-            ...(lines.length > 0 ? [make('ul', {}, ...lines.map((sentence) => make('li', {}, sentence)))] : []),
+            narrow_table("The plan", columns.map(([name, unit]) => [name, unit]), [rows[index]]),
+            ...(lines.length > 0 ? [make("ul", {}, ...lines.map((sentence) => make("li", {}, sentence)))] : []),
             make(
-                'p', {class: 'note'}, 'Scenario: ', make('a', {href: file}, file), ', to run with ',
-                make('code', {}, `syncline run ${file} --report report.html`), '.'),
-            make('pre', {tabindex: '0'}, text));
+                "p", {class: "note"}, "Scenario: ", make("a", {href: file}, file), ", to run with ",
+                make("code", {}, `syncline run ${file} --report report.html`), "."),
+            make("pre", {tabindex: "0"}, text));
     };
     const show = (index) => {
         fill(index);
         detail.scrollIntoView();
     };
     fill(fastest);
-    const notes = section('notes', 'Notes');
+    const notes = section("notes", "Notes");
     notes.append(...data.answer.notes.map((text) => note(sentence_of(text))));
 }
