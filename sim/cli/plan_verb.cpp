@@ -55,6 +55,7 @@ struct PlanArguments {
 /// core.
 constexpr std::uint64_t first_effort = 1'500'000, whole_effort = 3'000'000;
 constexpr std::size_t most_simulated = 24;
+constexpr std::int64_t most_samples = 1 << 20;  ///< of an iteration: passes of all microbatches are counted
 constexpr double simulating_s = 18;  ///< of all sizes together, as it is estimated; chosen: with three, 60 s in all
 
 [[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& message,
@@ -222,6 +223,10 @@ std::vector<Case> cases_of(const PlanArguments& options) {
             }
             config::PlanQuestion question =
                 config::load_plan_question(options.model, arguments, options.assignments, inspect);
+            if (question.variant.open.batch > most_samples)
+                refuse("--batch", fmt::format("{}", question.variant.open.batch),
+                       fmt::format("an iteration has more than {} samples", most_samples),
+                       "write the samples of one iteration, of all ranks together");
             cases.push_back({std::move(arguments), std::move(question)});
         }
     return cases;

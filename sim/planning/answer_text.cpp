@@ -55,6 +55,8 @@ std::string rounded(const std::optional<double>& value, const char* format) {
 
 std::string money(const std::optional<double>& value) {
     if (!value) return "-";
+    constexpr double rounded = 100;  // below, cents count
+    if (*value < rounded) return fmt::format("{:.3g}", *value);
     return *value < 1e6 ? fmt::format("{:.0f}", *value) : fmt::format("{:.3g} M", *value / 1e6);
 }
 
@@ -67,13 +69,20 @@ std::string gibibytes(const Memory& memory) {
     return memory.device_bytes ? fmt::format("{} of {:.1f} GiB", used, *memory.device_bytes / GiB) : used + " GiB";
 }
 
-/// Returns "ports x2 4.1 % faster".
-std::string text_of(const Effect& effect) {
-    const double faster = 1 / effect.factor - 1;
-    constexpr double least = 5e-4;
-    if (std::abs(faster) < least) return effect.words + " changes nothing";
-    return faster > 0 ? fmt::format("{} {:.1f} % faster", effect.words, 100 * faster)
-                      : fmt::format("{} {:.1f} % slower", effect.words, 100 * (effect.factor - 1));
+/// Returns "ports x2 4.1 % faster; no change: NVLink x2, latency /2".
+std::string text_of(const std::vector<Effect>& effects) {
+    std::vector<std::string> some, none;
+    for (const Effect& effect : effects) {
+        const double faster = 1 / effect.factor - 1;
+        constexpr double least = 5e-4;
+        if (std::abs(faster) < least)
+            none.push_back(effect.words);
+        else
+            some.push_back(faster > 0 ? fmt::format("{} {:.1f} % faster", effect.words, 100 * faster)
+                                      : fmt::format("{} {:.1f} % slower", effect.words, 100 * (effect.factor - 1)));
+    }
+    if (!none.empty()) some.push_back(fmt::format("no change: {}", fmt::join(none, ", ")));
+    return fmt::format("{}", fmt::join(some, "; "));
 }
 
 Json json_of(const TimeShares& shares) {
@@ -232,9 +241,7 @@ std::string to_table(const AnswerTable& table, const TableLayout& layout) {
         text += fmt::format(
             "{}, {}: `parallelism: {}`{}\n", one.platform, ranks_of(one.ranks), one.found.text,
             one.found.recomputation.empty() ? "" : fmt::format(", `recomputation: {}`", one.found.recomputation));
-        std::string effects;
-        for (const Effect& effect : one.effects) effects += (effects.empty() ? "  " : "; ") + text_of(effect);
-        if (!effects.empty()) text += effects + "\n";
+        if (!one.effects.empty()) text += fmt::format("  {}\n", text_of(one.effects));
         constexpr std::size_t most = 3;
         for (std::size_t i = 0; i < std::min(most, one.beside.size()); ++i) {
             const Beside& its = one.beside[i];

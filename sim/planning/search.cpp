@@ -184,7 +184,8 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
         return Judged{candidate.memory.total_bytes()};
     };
     const auto effort = [&](Search::Step step) {
-        Effort its{.most = how.effort};
+        // Remedies are several searches.
+        Effort its{.most = step == Search::Step::seeking_remedies ? how.effort / 4 : how.effort};
         if (how.watch)
             its.watch = [&how, step](std::uint64_t done, std::uint64_t total) { how.watch(step, done, total); };
         return its;

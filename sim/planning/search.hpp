@@ -40,7 +40,7 @@ struct Search {
     std::size_t simulated = 24;  ///< maximum number of simulated plans; 0: the estimates decide
     double budget_s = 180;       ///< maximum time of all simulations together on one core, as it is estimated
     double memory_bytes = std::numeric_limits<double>::infinity();  ///< of the machine
-    std::uint64_t effort = Effort::usual;  ///< see Effort::most; of the search, and of that for each remedy
+    std::uint64_t effort = Effort::usual;  ///< see Effort::most; each remedy is sought with a quarter
     std::vector<Choice> first = {};        ///< see Effort::first
     /// Simulated times by words_of(), which are not simulated again; new ones are added.
     std::map<std::string, double>* times = nullptr;
