@@ -124,7 +124,7 @@ struct Case {
     std::vector<config::Argument> arguments;
     config::PlanQuestion question;
     std::vector<planning::Answer> answers = {};
-    std::string why_none = {};
+    std::vector<std::string> why_none = {};
 
     std::string name() const {
         return fmt::format("{}, {}", question.variant.cluster.name, planning::ranks_of(question.variant.plan.ranks));
@@ -176,7 +176,7 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     if (headroom > 0 && !found.remedies.empty())
         found.remedies.push_back(fmt::format("--headroom leaves {} of the device's {} free",
                                              format_quantity(whole_bytes - device.memory_bytes, Dimension::bytes),
-                                             format_quantity(whole_bytes, Dimension::bytes)));
+                                             format_quantity(whole_bytes - device.reserve_bytes, Dimension::bytes)));
     state.keep(question, found);
     state.write();
     return found;
@@ -186,8 +186,7 @@ void answer(Case& one, const PlanArguments& options, const planning::Found& foun
             const std::vector<planning::PublishedRun>& published) {
     const config::Variant& variant = one.question.variant;
     if (found.plans.empty()) {
-        one.why_none =
-            found.remedies.empty() ? "no plan is possible" : fmt::format("{}", fmt::join(found.remedies, "; "));
+        one.why_none = found.remedies.empty() ? std::vector<std::string>{"no plan is possible"} : found.remedies;
         return;
     }
     Cluster cluster = variant.cluster;
@@ -242,7 +241,7 @@ planning::AnswerTable table_of(const std::vector<Case>& cases, const PlanArgumen
         const config::Variant& variant = one.question.variant;
         table.answers.insert(table.answers.end(), one.answers.begin(), one.answers.end());
         if (one.answers.empty())
-            note(fmt::format("{}: {}", one.name(), one.why_none.empty() ? "not searched" : one.why_none));
+            note(fmt::format("{}: {}", one.name(), one.why_none.empty() ? "not searched" : one.why_none.front()));
         if (one.question.usual_batch)
             note("the batch is chosen here: 4 Mi tokens, as Llama 2 had; --batch gives another one");
         const bool nearer = !one.answers.empty() && one.answers.front().published.any();
@@ -344,7 +343,8 @@ void plan(const PlanArguments& options) {
     const planning::AnswerTable table = table_of(cases, options);
     if (table.answers.empty() && !interrupted) {
         std::string reasons;
-        for (const Case& one : cases) reasons += fmt::format("\n  {}: {}", one.name(), one.why_none);
+        for (const Case& one : cases)
+            reasons += fmt::format("\n{}:\n  - {}", one.name(), fmt::join(one.why_none, "\n  - "));
         throw Failed("no plan fits:" + reasons);
     }
     if (!table.answers.empty()) {
