@@ -11,17 +11,24 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/interrupt.hpp"
+#include "sim/base/units.hpp"
+#include "sim/base/version.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/plan_search.hpp"
+#include "sim/cli/plan_state.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/runs_table.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/plan_question.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/planning/answer_text.hpp"
+#include "sim/planning/published_plans.hpp"
 #include "sim/process/memory_limit.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/report/report.hpp"
+#include "sim/store/hash.hpp"
 #include "sim/workload/peak_note.hpp"
 #include "sim/workload/sample_tokens.hpp"
 
@@ -44,11 +51,12 @@ struct PlanArguments {
     std::string directory;
 };
 
-/// Effort of the first answers, of all sizes together, and of the search of each: chosen for 5 s and for 10 s of a
+/// Effort of the first answers, of all sizes together, and of the search of each: chosen for 5 s and for 7 s of a
 /// core.
 constexpr std::uint64_t first_effort = 1'500'000, whole_effort = 3'000'000;
-constexpr std::size_t most_simulated = 8;
-constexpr double most_simulating_s = 12;  ///< of each size, as it is estimated
+constexpr std::size_t most_simulated = 24;
+constexpr std::int64_t most_samples = 1 << 20;  ///< of an iteration: passes of all microbatches are counted
+constexpr double simulating_s = 18;  ///< of all sizes together, as it is estimated; chosen: with three, 60 s in all
 
 [[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& message,
                          const std::string& hint) {
@@ -116,22 +124,47 @@ struct Case {
     std::vector<config::Argument> arguments;
     config::PlanQuestion question;
     std::vector<planning::Answer> answers = {};
-    std::string why_none = {};
+    std::vector<std::string> why_none = {};
 
     std::string name() const {
-        return fmt::format("{}, {} ranks", question.variant.cluster.name, question.variant.plan.ranks);
+        return fmt::format("{}, {}", question.variant.cluster.name, planning::ranks_of(question.variant.plan.ranks));
     }
 };
 
-planning::Found search(const Case& one, const PlanArguments& options, double headroom, std::uint64_t effort,
-                       std::size_t simulated, ProgressLine& progress, const HeldInterrupts& held) {
+/// How much a search of a case may cost.
+struct Pass {
+    std::uint64_t effort = 0;
+    std::size_t simulated = 0;
+    double budget_s = 0;
+};
+
+/// Returns a name of all that determines what a search finds.
+std::string question_of(const Case& one, double headroom, const planning::Search& how) {
+    std::string text = fmt::format("{} {} {} {} {} {}\n", version, one.question.variant.open.batch, headroom,
+                                   how.effort, how.simulated, how.budget_s);
+    for (const planning::Choice& choice : how.first) text += fmt::format("{}\n", fmt::join(choice, " "));
+    return batch::hash_of(text + one.question.variant.resolved);
+}
+
+planning::Found search(const Case& one, const PlanArguments& options, double headroom, const Pass& pass,
+                       const std::vector<planning::PublishedRun>& published, PlanState& state, ProgressLine& progress,
+                       const HeldInterrupts& held) {
     const config::Variant& variant = one.question.variant;
     Cluster cluster = variant.cluster;
     Device& device = cluster.device;
+    const double whole_bytes = device.memory_bytes;
     device.memory_bytes -= headroom * std::max(0.0, device.memory_bytes - device.reserve_bytes);
-    planning::Search how{.jobs = options.jobs, .simulated = simulated, .memory_bytes = usable_memory_bytes()};
-    how.effort = effort;
-    how.budget_s = most_simulating_s;
+    planning::Search how{.jobs = options.jobs,
+                         .simulated = pass.simulated,
+                         .budget_s = pass.budget_s,
+                         .memory_bytes = usable_memory_bytes(),
+                         .effort = pass.effort};
+    for (planning::PublishedPlan& plan :
+         planning::published_plans(published, cluster, variant.model, variant.plan, variant.open))
+        how.first.push_back(std::move(plan.choice));
+    const std::string question = question_of(one, headroom, how);
+    if (std::optional<planning::Found> known = state.found(question, variant.plan)) return *std::move(known);
+    how.times = &state.times(question);
     const auto show = shown_search(progress, one.name());
     how.watch = [&](planning::Search::Step step, std::uint64_t done, std::uint64_t total) {
         if (held.interrupted()) throw Interrupted("the search has not ended");
@@ -140,19 +173,25 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     planning::Found found = planning::search(cluster, variant.model, variant.plan, variant.open, how);
     for (planning::FoundPlan& plan : found.plans)
         if (plan.memory.device_bytes) *plan.memory.device_bytes /= 1 - headroom;
+    if (headroom > 0 && !found.remedies.empty())
+        found.remedies.push_back(fmt::format("--headroom leaves {} of the device's {} free",
+                                             format_quantity(whole_bytes - device.memory_bytes, Dimension::bytes),
+                                             format_quantity(whole_bytes - device.reserve_bytes, Dimension::bytes)));
+    state.keep(question, found);
+    state.write();
     return found;
 }
 
-void answer(Case& one, const PlanArguments& options, const planning::Found& found) {
+void answer(Case& one, const PlanArguments& options, const planning::Found& found,
+            const std::vector<planning::PublishedRun>& published) {
     const config::Variant& variant = one.question.variant;
     if (found.plans.empty()) {
-        one.why_none =
-            found.remedies.empty() ? "no plan is possible" : fmt::format("{}", fmt::join(found.remedies, "; "));
+        one.why_none = found.remedies.empty() ? std::vector<std::string>{"no plan is possible"} : found.remedies;
         return;
     }
     Cluster cluster = variant.cluster;
     give_nodes(cluster, variant.plan.placement, variant.plan.ranks, 0);
-    one.answers = planning::answers(cluster, variant.model, variant.plan, variant.open, found, options.best);
+    one.answers = planning::answers(cluster, variant.model, variant.plan, variant.open, found, options.best, published);
 }
 
 /// Refuses keys for which there are options.
@@ -183,12 +222,16 @@ std::vector<Case> cases_of(const PlanArguments& options) {
             }
             config::PlanQuestion question =
                 config::load_plan_question(options.model, arguments, options.assignments, inspect);
+            if (question.variant.open.batch > most_samples)
+                refuse("--batch", fmt::format("{}", question.variant.open.batch),
+                       fmt::format("an iteration has more than {} samples", most_samples),
+                       "write the samples of one iteration, of all ranks together");
             cases.push_back({std::move(arguments), std::move(question)});
         }
     return cases;
 }
 
-planning::AnswerTable table_of(const std::vector<Case>& cases) {
+planning::AnswerTable table_of(const std::vector<Case>& cases, const PlanArguments& options) {
     const config::Variant& first = cases.front().question.variant;
     planning::AnswerTable table{first.model.name, tokens_per_sample(first.model), {}, {}};
     const auto note = [&](const std::string& text) {
@@ -198,11 +241,17 @@ planning::AnswerTable table_of(const std::vector<Case>& cases) {
         const config::Variant& variant = one.question.variant;
         table.answers.insert(table.answers.end(), one.answers.begin(), one.answers.end());
         if (one.answers.empty())
-            note(fmt::format("{}: {}", one.name(), one.why_none.empty() ? "not searched" : one.why_none));
+            note(fmt::format("{}: {}", one.name(), one.why_none.empty() ? "not searched" : one.why_none.front()));
         if (one.question.usual_batch)
             note("the batch is chosen here: 4 Mi tokens, as Llama 2 had; --batch gives another one");
-        note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device));
+        const bool nearer = !one.answers.empty() && one.answers.front().published.any();
+        note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device, nearer));
     }
+    const auto gives = [&](const char* key) {
+        return std::ranges::any_of(options.arguments, [&](const config::Argument& one) { return one.key == key; });
+    };
+    if (gives("price") && std::ranges::none_of(table.answers, [](const auto& one) { return one.run.has_value(); }))
+        note("--price says what the whole training costs if its tokens are known: write --tokens, such as 2T");
     table.notes = each_once(table.notes);
     return table;
 }
@@ -214,10 +263,10 @@ std::string lasting(const std::string& name) {
     return std::filesystem::absolute(path).lexically_normal().string();
 }
 
-/// Returns the scenario of the best plan, ready to run. What `--set` and `--price` say is in its variant.
-std::string scenario_of(const Case& one, const PlanArguments& options) {
+/// Returns the scenario of a plan, ready to run. What `--set` and `--price` say is in its variant.
+std::string scenario_of(const Case& one, const planning::Answer& answer, const PlanArguments& options) {
     const config::Variant& variant = one.question.variant;
-    const planning::FoundPlan& best = one.answers.front().found;
+    const planning::FoundPlan& best = answer.found;
     std::string text = fmt::format("workload: {}\n", lasting(options.model)), training, changes;
     const auto change = [&](const std::string& assignment) {
         const std::size_t equals = assignment.find('=');
@@ -243,55 +292,72 @@ std::string scenario_of(const Case& one, const PlanArguments& options) {
     return text + (changes.empty() ? "" : "variants:\n  best:\n" + changes);
 }
 
-void write_scenarios(const std::vector<Case>& cases, const PlanArguments& options) {
-    for (const Case& one : cases) {
-        if (one.answers.empty()) continue;
-        const config::Variant& variant = one.question.variant;
-        const std::string file =
-            fmt::format("{}-{}-{}.yaml", variant.model.name, variant.cluster.name, variant.plan.ranks);
-        write_file(std::filesystem::path(options.directory) / file, scenario_of(one, options));
-    }
+/// Writes a scenario for each plan, and the page that shows them.
+void write_plans(const std::vector<Case>& cases, const planning::AnswerTable& table, const PlanArguments& options) {
+    const std::filesystem::path target = options.directory;
+    std::vector<PlanFile> files;
+    for (const Case& one : cases)
+        for (const planning::Answer& answer : one.answers) {
+            const config::Variant& variant = one.question.variant;
+            const std::string place = answer.rank == 1 ? "" : fmt::format("-{}", answer.rank);
+            files.push_back(
+                {fmt::format("{}-{}-{}{}.yaml", variant.model.name, variant.cluster.name, variant.plan.ranks, place),
+                 scenario_of(one, answer, options)});
+            write_file(target / files.back().name, files.back().text);
+        }
+    write_file(target / "plan.html", plan_page("Plans for " + table.model, Json::parse(to_json(table)), files));
 }
 
 void plan(const PlanArguments& options) {
     const double headroom = fraction_of(options.headroom);
     std::vector<Case> cases = cases_of(options);
+    const std::vector<planning::PublishedRun> published = published_runs();
     options.tables.check(table_columns(planning::AnswerTable{}), options.format);
     if (!options.directory.empty()) require_writable(std::filesystem::path(options.directory) / "plan.json");
+    PlanState state(options.directory.empty() ? "" : std::filesystem::path(options.directory) / "plan-state.json");
     std::optional<std::string> interrupted;
     {
         const HeldInterrupts held;
         ProgressLine progress("plans", ProgressLine::Elsewhere::lines);
         // First answers, from estimates alone, then better ones.
-        std::vector<std::pair<std::uint64_t, std::size_t>> passes{{first_effort / cases.size(), 0}};
-        if (!options.estimate) passes.emplace_back(whole_effort, most_simulated);
+        std::vector<Pass> passes{{.effort = first_effort / cases.size()}};
+        if (!options.estimate)
+            passes.push_back({whole_effort, most_simulated, simulating_s / static_cast<double>(cases.size())});
         try {
-            for (const auto& [effort, simulated] : passes)
+            for (const Pass& pass : passes)
                 for (Case& one : cases) {
                     if (!one.why_none.empty()) continue;
-                    answer(one, options, search(one, options, headroom, effort, simulated, progress, held));
+                    answer(one, options, search(one, options, headroom, pass, published, state, progress, held),
+                           published);
                     if (one.answers.empty()) continue;
-                    say("{}{}\n", simulated == 0 ? "first answer: " : "", planning::line_of(one.answers.front()));
+                    say("{}{}\n", pass.simulated == 0 ? "first answer: " : "", planning::line_of(one.answers.front()));
                 }
         } catch (const Interrupted& error) {
             interrupted = error.what();
         }
+        if (interrupted)
+            state.write();
+        else
+            state.remove();
     }
-    const planning::AnswerTable table = table_of(cases);
+    const planning::AnswerTable table = table_of(cases, options);
     if (table.answers.empty() && !interrupted) {
         std::string reasons;
-        for (const Case& one : cases) reasons += fmt::format("\n  {}: {}", one.name(), one.why_none);
+        for (const Case& one : cases)
+            reasons += fmt::format("\n{}:\n  - {}", one.name(), fmt::join(one.why_none, "\n  - "));
         throw Failed("no plan fits:" + reasons);
     }
     if (!table.answers.empty()) {
         const auto text = [&](const text::TableLayout& layout) { return to_table(table, layout); };
         write_formatted({to_json(table), to_csv(table), text}, options.format, options.directory, "plan",
                         options.tables);
-        if (!options.directory.empty()) write_scenarios(cases, options);
+        if (!options.directory.empty()) write_plans(cases, table, options);
     }
     if (interrupted)
         throw Interrupted(*interrupted +
-                          (table.answers.empty() ? "; there is no answer yet" : "; these are the answers so far"));
+                          (table.answers.empty() ? "; there is no answer yet" : "; these are the answers so far") +
+                          (options.directory.empty() ? "; with --out DIR the same command continues"
+                                                     : "; the same command continues"));
 }
 
 }  // namespace
@@ -329,7 +395,7 @@ void add_plan(CLI::App& program, Action& action) {
     add_wide(*verb, options->tables);
     add_columns(*verb, options->tables);
     add_out(*verb, options->directory,
-            "Also write the answer to DIR as plan.json, .csv and .txt, and a scenario for each best plan");
+            "Also write the answer to DIR as plan.json, .csv, .txt and .html, and a scenario for each plan");
     verb->callback([options, &action] { action = [options] { plan(*options); }; });
 }
 

@@ -99,8 +99,12 @@ void validate_verb(const ValidateArguments& options) {
     if (options.list) {
         RowNames names;
         names.sample = sample;
-        for (const config::MeasuredScenario& scenario : scenarios)
+        for (const config::MeasuredScenario& scenario : scenarios) {
             names.points.push_back({scenario.name(), scenario.measurements()});
+            if (options.format != Format::json) continue;
+            for (const config::MeasuredRow& row : scenario.measurements().rows)
+                names.points.back().trainings.push_back(training_of(scenario, row));
+        }
         return write_result(names, options.format, "", "", options.tables);
     }
     if (!options.report.empty()) require_writable(options.report);

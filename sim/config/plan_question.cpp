@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/config/assembly.hpp"
+#include "sim/config/resolved.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
@@ -66,6 +67,7 @@ PlanQuestion load_plan_question(const std::string& model, const std::vector<Argu
     std::string name;
     question.variant = read_variant(assembly, document, "plan", name, choices, inspect);
     assembly.finish();
+    question.variant.resolved = resolve(document, assembly.other_files()).text();
     if (!question.usual_batch) return question;
     const std::optional<double> tokens = tokens_per_sample(question.variant.model);
     if (!tokens)

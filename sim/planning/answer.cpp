@@ -12,6 +12,7 @@
 #include "sim/explain/what_if.hpp"
 #include "sim/iteration/forecast.hpp"
 #include "sim/output/parallelism_text.hpp"
+#include "sim/planning/published_plans.hpp"
 #include "sim/planning/wire_costs.hpp"
 
 namespace syncline::planning {
@@ -107,7 +108,10 @@ std::string short_words(const Plan& plan) {
 }
 
 std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
-                            const Found& found, std::size_t most) {
+                            const Found& found, std::size_t most, const std::vector<PublishedRun>& published) {
+    // They were predicted with measured rates of kernels.
+    const bool comparable = kind_used(base.compute, model.name, cluster.device) == ComputeKind::tables;
+    const Spread spread = comparable ? spread_of(published, cluster.device, model, base.ranks) : Spread{};
     std::vector<FoundPlan> plans = found.plans;
     // Estimates of plans that were not simulated, such as those that are too large, are off by as much as the best
     // simulated plan's.
@@ -134,10 +138,14 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
         for (const Place& place : training.places) nodes.insert(place.node);
         answer.cost =
             cost_of(training.cluster, static_cast<std::int64_t>(nodes.size()), base.ranks, answer.iteration_s);
+        answer.published = spread;
         answer.run = whole_run(training, answer.iteration_s, answer.cost);
         if (all.empty()) {
             answer.effects = effects_of(training);
             answer.limited_by = limit(answer.effects);
+            answer.shares = shares_of(training);
+            answer.beside =
+                beside(published_plans(published, cluster, model, base, open), cluster, model, base, open, found, plan);
         }
         all.push_back(std::move(answer));
     }

@@ -9,7 +9,10 @@
 #include "sim/analysis/cost.hpp"
 #include "sim/analysis/utilisation.hpp"
 #include "sim/lowering/open_plan.hpp"
+#include "sim/planning/published_plans.hpp"
+#include "sim/planning/published_runs.hpp"
 #include "sim/planning/search.hpp"
+#include "sim/planning/time_shares.hpp"
 
 /// The answer to a planner's question: the best plans of a search with what a planner compares.
 ///
@@ -36,8 +39,11 @@ struct Answer {
     Utilisation utilisation;
     Cost cost;
     std::optional<WholeRun> run;
+    Spread published;             ///< of the nearest runs; none: nothing is known
     std::vector<Effect> effects;  ///< of the best plan alone
     std::string limited_by;       ///< the same; empty: nothing gains a twentieth
+    TimeShares shares;            ///< the same
+    std::vector<Beside> beside;   ///< the same
 };
 
 /// Returns the plan in the field's abbreviations: "TP8 PP4x2 CP2 DP16 mbs1 SP ZeRO-1", with the number of virtual
@@ -45,8 +51,8 @@ struct Answer {
 std::string short_words(const Plan& plan);
 
 /// Returns the best plans that `found` has for the training with this `base`, at most `most`. Plans that split the
-/// model alike and take the same time, to a thousandth, count as one.
+/// model alike and take the same time, to a thousandth, count as one. `published` are all runs that are known.
 std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
-                            const Found& found, std::size_t most);
+                            const Found& found, std::size_t most, const std::vector<PublishedRun>& published = {});
 
 }  // namespace syncline::planning

@@ -8,6 +8,7 @@
 #include "sim/output/cells.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/notes.hpp"
+#include "sim/planning/published_plans.hpp"
 
 namespace syncline::planning {
 
@@ -21,6 +22,29 @@ std::optional<double> days(const Answer& answer) {
     return answer.run ? std::optional(answer.run->time_s / day_s) : std::nullopt;
 }
 
+std::optional<double> longer_s(const Answer& answer, double factor) {
+    return answer.run && factor > 0 ? std::optional(factor * answer.run->time_s) : std::nullopt;
+}
+
+/// Returns "44.1 to 49.5".
+std::string days_by_runs(const Answer& answer) {
+    const std::optional<double> least_s = longer_s(answer, answer.published.least);
+    if (!least_s) return "-";
+    return fmt::format("{:.3g} to {:.3g}", *least_s / day_s, *longer_s(answer, answer.published.most) / day_s);
+}
+
+Json json_of(const Spread& spread) {
+    if (!spread.any()) return nullptr;
+    Json runs = Json::array();
+    for (const PublishedRun& run : spread.runs)
+        runs.push_back({{"run", run.name},
+                        {"device", run.device},
+                        {"ranks", run.ranks},
+                        {"workload", run.model},
+                        {"measured_by_predicted", run.measured_by_predicted}});
+    return {{"least", spread.least}, {"most", spread.most}, {"runs", std::move(runs)}};
+}
+
 std::optional<double> run_cost(const Answer& answer) {
     return answer.run ? answer.run->cost : std::nullopt;
 }
@@ -31,6 +55,8 @@ std::string rounded(const std::optional<double>& value, const char* format) {
 
 std::string money(const std::optional<double>& value) {
     if (!value) return "-";
+    constexpr double rounded = 100;  // below, cents count
+    if (*value < rounded) return fmt::format("{:.3g}", *value);
     return *value < 1e6 ? fmt::format("{:.0f}", *value) : fmt::format("{:.3g} M", *value / 1e6);
 }
 
@@ -43,13 +69,25 @@ std::string gibibytes(const Memory& memory) {
     return memory.device_bytes ? fmt::format("{} of {:.1f} GiB", used, *memory.device_bytes / GiB) : used + " GiB";
 }
 
-/// Returns "ports x2 4.1 % faster".
-std::string text_of(const Effect& effect) {
-    const double faster = 1 / effect.factor - 1;
-    constexpr double least = 5e-4;
-    if (std::abs(faster) < least) return effect.words + " changes nothing";
-    return faster > 0 ? fmt::format("{} {:.1f} % faster", effect.words, 100 * faster)
-                      : fmt::format("{} {:.1f} % slower", effect.words, 100 * (effect.factor - 1));
+/// Returns "ports x2 4.1 % faster; no change: NVLink x2, latency /2".
+std::string text_of(const std::vector<Effect>& effects) {
+    std::vector<std::string> some, none;
+    for (const Effect& effect : effects) {
+        const double faster = 1 / effect.factor - 1;
+        constexpr double least = 5e-4;
+        if (std::abs(faster) < least)
+            none.push_back(effect.words);
+        else
+            some.push_back(faster > 0 ? fmt::format("{} {:.1f} % faster", effect.words, 100 * faster)
+                                      : fmt::format("{} {:.1f} % slower", effect.words, 100 * (effect.factor - 1)));
+    }
+    if (!none.empty()) some.push_back(fmt::format("no change: {}", fmt::join(none, ", ")));
+    return fmt::format("{}", fmt::join(some, "; "));
+}
+
+Json json_of(const TimeShares& shares) {
+    return {
+        {"computation_s", shares.computation_s}, {"bubble_s", shares.bubble_s}, {"exchanges_s", shares.exchanges_s}};
 }
 
 Json json_of(const Answer& answer) {
@@ -72,18 +110,38 @@ Json json_of(const Answer& answer) {
               {"nodes", answer.cost.nodes},
               {"run_time_s", number_or_null(answer.run ? std::optional(answer.run->time_s) : std::nullopt)},
               {"run_cost", number_or_null(run_cost(answer))},
+              {"run_time_least_s", number_or_null(longer_s(answer, answer.published.least))},
+              {"run_time_most_s", number_or_null(longer_s(answer, answer.published.most))},
+              {"published", json_of(answer.published)},
               {"limited_by", text_or_null(answer.limited_by)},
-              {"effects", Json::array()}};
+              {"effects", Json::array()},
+              {"shares", answer.rank == 1 ? json_of(answer.shares) : Json(nullptr)},
+              {"published_plans", Json::array()}};
+    for (const Beside& one : answer.beside)
+        json["published_plans"].push_back(
+            {{"run", one.run.name},
+             {"plan", one.words},
+             {"parallelism", one.text},
+             {"recomputation", text_or_null(one.recomputation)},
+             {"fits", one.fits},
+             {"estimated_time_s", number_or_null(one.fits ? std::optional(one.shares.total_s()) : std::nullopt)},
+             {"shares", one.fits ? json_of(one.shares) : Json(nullptr)},
+             {"memory_total_bytes", one.memory.total_bytes()}});
     for (const Effect& effect : answer.effects)
-        json["effects"].push_back({{"change", effect.change}, {"time_factor", effect.factor}});
+        json["effects"].push_back({{"change", effect.change}, {"words", effect.words}, {"time_factor", effect.factor}});
     return json;
 }
 
 }  // namespace
 
+std::string ranks_of(std::int64_t number) {
+    return fmt::format("{} rank{}", number, number == 1 ? "" : "s");
+}
+
 std::string line_of(const Answer& answer) {
-    const std::string whole = answer.run ? fmt::format(", {:.3g} days", *days(answer)) : "";
-    return fmt::format("{}, {} ranks: {}{}, {}", answer.platform, answer.ranks, seconds(answer.iteration_s), whole,
+    std::string whole = answer.run ? fmt::format(", {:.3g} days", *days(answer)) : "";
+    if (answer.run && answer.published.any()) whole += fmt::format(" ({} by published runs)", days_by_runs(answer));
+    return fmt::format("{}, {}: {}{}, {}", answer.platform, ranks_of(answer.ranks), seconds(answer.iteration_s), whole,
                        answer.words);
 }
 
@@ -94,18 +152,49 @@ std::string to_json(const AnswerTable& table) {
 }
 
 std::string to_csv(const AnswerTable& table) {
-    std::string text = line({"platform", "ranks", "batch", "place", "plan", "parallelism", "recomputation",
-                             "iteration_time_s", "simulated", "estimated_time_s", "tokens_per_s_per_device",
-                             "tflops_per_device", "model_flops_utilisation", "memory_total_bytes",
-                             "memory_device_bytes", "nodes", "run_time_s", "run_cost", "limited_by"});
+    std::string text = line({"platform",
+                             "ranks",
+                             "batch",
+                             "place",
+                             "plan",
+                             "parallelism",
+                             "recomputation",
+                             "iteration_time_s",
+                             "simulated",
+                             "estimated_time_s",
+                             "tokens_per_s_per_device",
+                             "tflops_per_device",
+                             "model_flops_utilisation",
+                             "memory_total_bytes",
+                             "memory_device_bytes",
+                             "nodes",
+                             "run_time_s",
+                             "run_cost",
+                             "limited_by",
+                             "run_time_least_s",
+                             "run_time_most_s"});
     for (const Answer& one : table.answers)
-        text += line(
-            {quoted(one.platform), field(one.ranks), field(one.batch), field(one.rank), quoted(one.words),
-             quoted(one.found.text), one.found.recomputation, field(one.iteration_s), one.simulated ? "true" : "false",
-             field(one.found.estimated_s), field(one.utilisation.tokens_per_s_per_device),
-             field(one.utilisation.tflops_per_device), field(one.utilisation.model_flops),
-             field(one.found.memory.total_bytes()), field(one.found.memory.device_bytes), field(one.cost.nodes),
-             field(one.run ? std::optional(one.run->time_s) : std::nullopt), field(run_cost(one)), one.limited_by});
+        text += line({quoted(one.platform),
+                      field(one.ranks),
+                      field(one.batch),
+                      field(one.rank),
+                      quoted(one.words),
+                      quoted(one.found.text),
+                      one.found.recomputation,
+                      field(one.iteration_s),
+                      one.simulated ? "true" : "false",
+                      field(one.found.estimated_s),
+                      field(one.utilisation.tokens_per_s_per_device),
+                      field(one.utilisation.tflops_per_device),
+                      field(one.utilisation.model_flops),
+                      field(one.found.memory.total_bytes()),
+                      field(one.found.memory.device_bytes),
+                      field(one.cost.nodes),
+                      field(one.run ? std::optional(one.run->time_s) : std::nullopt),
+                      field(run_cost(one)),
+                      one.limited_by,
+                      field(longer_s(one, one.published.least)),
+                      field(longer_s(one, one.published.most))});
     return text;
 }
 
@@ -120,6 +209,7 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                                 {"MFU", "model_flops_utilisation", Shown::if_any},
                                 {"memory", "memory_total_bytes"},
                                 {"days", "run_time_s", Shown::if_any},
+                                {"by runs", "run_time_least_s", Shown::if_any},
                                 {"cost", "run_cost", Shown::if_any},
                                 {"limited by", "limited_by", Shown::if_any, Align::left}};
     for (const Answer& one : table.answers)
@@ -127,8 +217,8 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                           (one.simulated ? "" : "~") + seconds(one.iteration_s), seconds(one.found.estimated_s),
                           rounded(one.utilisation.tokens_per_s_per_device, "{:.0f}"),
                           rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
-                          gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), money(run_cost(one)),
-                          one.limited_by.empty() ? "-" : one.limited_by});
+                          gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), days_by_runs(one),
+                          money(run_cost(one)), one.limited_by.empty() ? "-" : one.limited_by});
     return columns;
 }
 
@@ -149,11 +239,21 @@ std::string to_table(const AnswerTable& table, const TableLayout& layout) {
     for (const Answer& one : table.answers) {
         if (one.rank != 1) continue;
         text += fmt::format(
-            "{}, {} ranks: `parallelism: {}`{}\n", one.platform, one.ranks, one.found.text,
+            "{}, {}: `parallelism: {}`{}\n", one.platform, ranks_of(one.ranks), one.found.text,
             one.found.recomputation.empty() ? "" : fmt::format(", `recomputation: {}`", one.found.recomputation));
-        std::string effects;
-        for (const Effect& effect : one.effects) effects += (effects.empty() ? "  " : "; ") + text_of(effect);
-        if (!effects.empty()) text += effects + "\n";
+        if (!one.effects.empty()) text += fmt::format("  {}\n", text_of(one.effects));
+        constexpr std::size_t most = 3;
+        for (std::size_t i = 0; i < std::min(most, one.beside.size()); ++i) {
+            const Beside& its = one.beside[i];
+            text += fmt::format("  published {} ({}, {} {}): {}\n", its.words, its.run.name, its.run.ranks,
+                                its.run.device, words_of(its, one.shares));
+        }
+        if (one.beside.size() > most)
+            text +=
+                fmt::format("  published: {} other plans, which are slower or do not fit\n", one.beside.size() - most);
+        if (one.published.any())
+            text += fmt::format("  {}{}\n", words_of(one.published),
+                                one.run ? fmt::format(": {} days", days_by_runs(one)) : "");
     }
     return text + (table.notes.empty() ? "" : notes(table.notes));
 }

@@ -24,6 +24,9 @@ std::string to_table(const AnswerTable& table, const text::TableLayout& layout =
 
 std::vector<text::Column> table_columns(const AnswerTable& table);
 
+/// Returns "512 ranks" or "1 rank".
+std::string ranks_of(std::int64_t number);
+
 /// Returns an answer in one line: "dgx-h100, 512 ranks: 6.892 s, 38 days, TP2 PP4x8 CP4 DP16 mbs1 SP ZeRO-1".
 std::string line_of(const Answer& answer);
 

@@ -32,11 +32,6 @@ Complaints lower_or_complain(const Cluster& cluster, const Model& model, Plan pl
     return std::move(found.complaints);
 }
 
-/// Returns whether the choices differ in their recomputation alone.
-bool same_split(const Choice& a, const Choice& b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end() - 1, b.begin());
-}
-
 class Candidates {
 public:
     Candidates(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open, const Judge& fits,
@@ -48,27 +43,24 @@ public:
           fits_(fits),
           too_large_(too_large),
           skipped_(skipped),
-          space_{model,
-                 base.ranks,
-                 open.batch,
-                 cluster.node.devices,
-                 open.recomputation,
-                 open.grid.columns,
-                 open.micro_batch_size,
-                 open.kept} {}
+          space_(space_of(cluster, model, base, open)) {}
 
     Considered look(const Effort& effort) {
         const std::uint64_t plans = effort.plans(model_, base_.ranks);
         const std::uint64_t choices = count_choices(space_, base_, std::max(plans + 1, Effort::most_counted));
         if (effort.watch) effort.watch(0, std::min(choices, plans));
-        if (choices <= plans)
-            each_choice(space_, base_, [&](const Choice& choice, const Plan& plan) {
-                look_at(choice, plan);
-                if (effort.watch) effort.watch(looked_at_, choices);
-            });
-        else
-            look_at_some(plans, effort.watch);
-        return {static_cast<std::int64_t>(looked_at_), static_cast<std::int64_t>(choices), least_left_s_};
+        if (choices > plans) {
+            look_at_some(plans, effort);
+            return {static_cast<std::int64_t>(looked_at_), static_cast<std::int64_t>(choices), least_left_s_};
+        }
+        std::vector<Choice> others = effort.first;
+        each_choice(space_, base_, [&](const Choice& choice, const Plan& plan) {
+            std::erase_if(others, [&](const Choice& other) { return same_split(choice, other); });
+            look_at(choice, plan);
+            if (effort.watch) effort.watch(looked_at_, choices);
+        });
+        for (const Choice& other : others) look_at_alike(other, Effort::most_counted);
+        return {static_cast<std::int64_t>(looked_at_), static_cast<std::int64_t>(looked_at_), least_left_s_};
     }
 
 private:
@@ -118,24 +110,30 @@ private:
         return Seen{false, judged.value, looked_at_, choice};
     }
 
-    void look_at_some(std::uint64_t most, const Looking& watch) {
+    /// Looks at the choices that differ from this one in recomputation, while fewer than `most` are looked at. Returns
+    /// the last that was not skipped.
+    std::optional<Seen> look_at_alike(Choice choice, std::uint64_t most) {
+        Plan plan = plan_of(choice, base_);
+        std::optional<Seen> found;
+        for (const std::int64_t again : axes().back().choices(space_, plan)) {
+            if (looked_at_ == most) break;
+            choice.back() = again;
+            axes().back().apply(plan, again);
+            if (auto seen = look_at(choice, plan)) found = std::move(seen);
+        }
+        return found;
+    }
+
+    void look_at_some(std::uint64_t most, const Effort& effort) {
         std::set<Choice> known;
         std::priority_queue<Seen, std::vector<Seen>, std::greater<>> best;
         const auto visit = [&](std::optional<Choice> drawn) {
             if (!drawn || looked_at_ >= most || !known.insert(*drawn).second) return false;
-            Choice& choice = *drawn;
-            Plan plan = plan_of(choice, base_);
-            std::optional<Seen> found;
-            for (const std::int64_t again : axes().back().choices(space_, plan)) {
-                if (looked_at_ == most) break;
-                choice.back() = again;
-                axes().back().apply(plan, again);
-                if (auto seen = look_at(choice, plan)) found = std::move(seen);
-            }
-            if (found) best.push(*std::move(found));
-            if (watch) watch(looked_at_, most);
+            if (auto found = look_at_alike(*std::move(drawn), most)) best.push(*std::move(found));
+            if (effort.watch) effort.watch(looked_at_, most);
             return true;
         };
+        for (const Choice& choice : effort.first) visit(choice);
         each_first_tried([&](const Choice& choice) {
             if (looked_at_ < most / 4 * 3) visit(choice);
         });
@@ -211,6 +209,21 @@ private:
 };
 
 }  // namespace
+
+Space space_of(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open) {
+    return {model,
+            base.ranks,
+            open.batch,
+            cluster.node.devices,
+            open.recomputation,
+            open.grid.columns,
+            open.micro_batch_size,
+            open.kept};
+}
+
+bool same_split(const Choice& a, const Choice& b) {
+    return a.size() == b.size() && std::equal(a.begin(), a.end() - 1, b.begin());
+}
 
 bool nothing_open(const OpenPlan& open) {
     const Model none;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/lowered.hpp"
@@ -44,6 +45,8 @@ struct Effort {
 
     std::uint64_t most = usual;  ///< ranks, layers and `each` of all plans that are looked at, together
     Looking watch = {};
+    /// Looked at in any case, also if they are no choices of the axes: the first value of recomputation that fits.
+    std::vector<Choice> first = {};
 
     /// Returns the number of plans of so many ranks and layers that may be looked at.
     std::uint64_t plans(const Model& model, std::int64_t ranks) const;
@@ -62,6 +65,12 @@ struct Judged {
     static constexpr double hopeless = 1.3;  ///< chosen: estimates are wrong by less
     double value = 0, least_s = 0;
 };
+
+/// Returns the space of the choices. It keeps a reference to the model.
+Space space_of(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open);
+
+/// Returns whether the choices differ in their recomputation alone.
+bool same_split(const Choice& a, const Choice& b);
 
 /// Judges a candidate.
 using Judge = std::function<Judged(const Candidate&)>;

@@ -63,7 +63,8 @@ std::vector<std::string> remedies(const Cluster& cluster, const Model& model, co
                                      format_quantity(fitting->memory.total_bytes(), Dimension::bytes)));
         break;
     }
-    result.push_back(fmt::format("{} ranks need devices with at least {}", base.ranks, needed));
+    result.push_back(base.ranks == 1 ? fmt::format("1 rank needs a device with at least {}", needed)
+                                     : fmt::format("{} ranks need devices with at least {}", base.ranks, needed));
     return result;
 }
 

@@ -26,7 +26,7 @@ namespace syncline::planning {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr double look_again_s = 3600;
+constexpr double look_again_s = 0.2;  // how late an interrupt may be seen
 
 /// Returns the plan as the search simulates it.
 Plan simulated(const Cluster& cluster, Plan plan) {
@@ -51,15 +51,26 @@ public:
         const double together = std::floor(std::max(1.0, share * how_.memory_bytes / most_bytes));
         Pool pool(static_cast<std::size_t>(std::min(static_cast<double>(how_.jobs), together)), std::nullopt);
         for (std::size_t next = 0; next < plans.size() || !pool.idle();) {
-            for (; next < plans.size() && !pool.full(); ++next)
+            for (; next < plans.size() && !pool.full(); ++next) {
+                if (how_.times)
+                    if (const auto known = how_.times->find(words_of(plans[next]->choice, base_));
+                        known != how_.times->end()) {
+                        plans[next]->simulated_s = known->second;
+                        ++done_;
+                        continue;
+                    }
                 pool.start(std::to_string(next), [this, plan = plans[next]] { return time_of(*plan); });
+            }
+            if (how_.watch) how_.watch(Search::Step::simulating, done_, how_.simulated);
+            if (pool.idle()) continue;
             for (const Ended& ended : pool.ended(look_again_s)) {
                 FoundPlan& plan = *plans[std::stoul(ended.id)];
                 if (!ended.done)
                     throw ReplayError(
                         fmt::format("{} cannot be simulated: {}", words_of(plan.choice, base_), ended.text));
                 plan.simulated_s = std::strtod(ended.text.c_str(), nullptr);
-                if (how_.watch) how_.watch(Search::Step::simulating, ++done_, how_.simulated);
+                if (how_.times) how_.times->emplace(words_of(plan.choice, base_), *plan.simulated_s);
+                ++done_;
             }
         }
     }
@@ -173,13 +184,15 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
         return Judged{candidate.memory.total_bytes()};
     };
     const auto effort = [&](Search::Step step) {
-        Effort its{.most = how.effort};
+        // Remedies are several searches.
+        Effort its{.most = step == Search::Step::seeking_remedies ? how.effort / 4 : how.effort};
         if (how.watch)
             its.watch = [&how, step](std::uint64_t done, std::uint64_t total) { how.watch(step, done, total); };
         return its;
     };
-    found.considered =
-        each_candidate(cluster, model, base, open, effort(Search::Step::considering), fits, too_large, found.skipped);
+    Effort considering = effort(Search::Step::considering);
+    considering.first = how.first;
+    found.considered = each_candidate(cluster, model, base, open, considering, fits, too_large, found.skipped);
     if (found.plans.empty() && closest)
         found.remedies = remedies(wanted, model, base, open, effort(Search::Step::seeking_remedies), *closest);
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,8 +40,12 @@ struct Search {
     std::size_t simulated = 24;  ///< maximum number of simulated plans; 0: the estimates decide
     double budget_s = 180;       ///< maximum time of all simulations together on one core, as it is estimated
     double memory_bytes = std::numeric_limits<double>::infinity();  ///< of the machine
-    std::uint64_t effort = Effort::usual;  ///< see Effort::most; of the search, and of that for each remedy
-    /// Called with the step, and the number of plans so far and in the end, at the most.
+    std::uint64_t effort = Effort::usual;  ///< see Effort::most; each remedy is sought with a quarter
+    std::vector<Choice> first = {};        ///< see Effort::first
+    /// Simulated times by words_of(), which are not simulated again; new ones are added.
+    std::map<std::string, double>* times = nullptr;
+    /// Called with the step, and the number of plans so far and in the end, at the most; also while simulations run. If
+    /// it throws, they are ended.
     enum class Step { considering, simulating, seeking_remedies };
     std::function<void(Step step, std::uint64_t done, std::uint64_t total)> watch = {};
 

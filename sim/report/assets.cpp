@@ -39,6 +39,7 @@ SYNCLINE_EMBED(batch_chart, SYNCLINE_PAGE_DIR "/batch_chart.js")
 SYNCLINE_EMBED(validation_charts, SYNCLINE_PAGE_DIR "/validation_charts.js")
 SYNCLINE_EMBED(validation_tables, SYNCLINE_PAGE_DIR "/validation_tables.js")
 SYNCLINE_EMBED(validation, SYNCLINE_PAGE_DIR "/validation.js")
+SYNCLINE_EMBED(plan, SYNCLINE_PAGE_DIR "/plan.js")
 SYNCLINE_EMBED(page, SYNCLINE_PAGE_DIR "/page.js")
 
 }  // namespace
@@ -62,7 +63,7 @@ std::string_view page_js() {
         std::string text;
         for (const std::string_view part :
              {base(), bands(), axes(), figure(), ranks(), timeline(), links(), variant(), choices(), batch_chart(),
-              batch(), validation_charts(), validation_tables(), validation(), page()})
+              batch(), validation_charts(), validation_tables(), validation(), plan(), page()})
             text += part;
         return text;
     }();

@@ -79,6 +79,15 @@ std::string report_page(const SweepReport& report, const std::vector<PageVariant
 std::string report_page(const std::string& title, const batch::Table& table, const batch::Rows& rows,
                         std::size_t most_rows = 10'000);
 
+/// A scenario beside a page.
+struct PlanFile {
+    std::string name, text;
+};
+
+/// Returns the answer of `syncline plan`, which is `plan.json`, as an HTML page: days against cost, and for each plan
+/// its scenario. `files` are by answer, in the page's directory.
+std::string plan_page(const std::string& title, Json answer, const std::vector<PlanFile>& files);
+
 /// Returns the output of `syncline validate` as an HTML page: the accuracy of predictions, predicted / measured for
 /// every scenario, and for each scenario its source, parameters, rows and leave-one-out sensitivity. The page's numbers
 /// are those of to_json(Points).

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/measured/measured.hpp"
 #include "sim/output/columns.hpp"
+#include "sim/plan/parallelism.hpp"
 #include "sim/validation/chosen_rows.hpp"
 #include "sim/validation/validation.hpp"
 
@@ -24,11 +27,23 @@ std::string to_json(const Points& points);
 /// Writes one line per row.
 std::string to_csv(const Points& points);
 
+/// What a row trains, and on what.
+struct RowTraining {
+    std::string device, model;
+    std::int64_t ranks = 1, batch = 1;
+    std::int64_t parameters = 0, experts = 0;  ///< of the model; of a layer, at most
+    Parallelism parallelism;                   ///< of the plan
+};
+
+/// Returns nothing for rows that are no trainings, and for plans that are open.
+std::optional<RowTraining> training_of(const config::MeasuredScenario& scenario, const config::MeasuredRow& row);
+
 /// The rows of several scenarios, without predictions.
 struct RowNames {
     struct Point {
         std::string name;
         config::Measurements measurements;
+        std::vector<std::optional<RowTraining>> trainings = {};  ///< by row; empty: not shown
     };
     std::vector<Point> points;
     std::optional<Sample> sample = {};

@@ -39,17 +39,18 @@ std::string observed(const Observed& of) {
 
 }  // namespace
 
-std::string peak_note(ComputeKind kind, const std::string& workload, const Device& device) {
+std::string peak_note(ComputeKind kind, const std::string& workload, const Device& device, bool nearer_runs) {
     const ComputeKind used = kind_used(kind, workload, device);
-    if (used == ComputeKind::tables)
-        return device.kernels->table
-                   ? "compute times rest on the device's table of measured matrix products, and its measured rates of "
-                     "other kernels: no measurement of this workload supports them" +
-                         observed(with_table)
-                   : "compute times rest on the device's measured rate of large matrix products, its tiles, and its "
-                     "measured rates of other kernels: it has no table of measured products, and no measurement of "
-                     "this workload supports them" +
-                         observed(with_tiles);
+    if (used == ComputeKind::tables) {
+        const bool table = static_cast<bool>(device.kernels->table);
+        const std::string basis =
+            table ? "compute times rest on the device's table of measured matrix products, and its measured rates of "
+                    "other kernels: no measurement of this workload supports them"
+                  : "compute times rest on the device's measured rate of large matrix products, its tiles, and its "
+                    "measured rates of other kernels: it has no table of measured products, and no measurement of "
+                    "this workload supports them";
+        return nearer_runs ? basis : basis + observed(table ? with_table : with_tiles);
+    }
     if (used != ComputeKind::roofline && used != ComputeKind::im2col) return "";
     const std::string better = unused(workload, device);
     return "compute times assume the device's peak: " +

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -34,7 +37,9 @@ TEST_CASE("plan: days, cost and rates follow from the iteration, which the writt
     const json all = answers({"gpt-2", "--platform", "dgx-h100", "--ranks", "2,8", "--batch", "16", "--tokens", "1B",
                               "--price", "36/h", "--best", "1", "--out", folder});
     REQUIRE(all.size() == 2);
+    const std::string page = read_file(folder / "plan.html");
     for (const json& one : all) {
+        CHECK(page.find(one.at("parallelism").get<std::string>()) != std::string::npos);
         const double ranks = one.at("ranks"), iteration_s = one.at("iteration_time_s");
         CAPTURE(one.dump());
         CHECK(one.at("simulated") == true);
@@ -53,6 +58,70 @@ TEST_CASE("plan: days, cost and rates follow from the iteration, which the writt
         CHECK(result.at("run_cost").get<double>() == Approx(run_s / 3600 * 36).epsilon(1e-9));
         CHECK(result.at("memory").at("total_bytes").get<double>() == one.at("memory_total_bytes").get<double>());
     }
+}
+
+TEST_CASE("plan: the nearest published runs say how long the training may take instead") {
+    const std::vector<std::string> question{"llama-3-70b", "--ranks", "64",         "--tokens",  "1B",
+                                            "--best",      "1",       "--estimate", "--platform"};
+    std::vector<std::string> arguments = question;
+    arguments.emplace_back("dgx-h100");
+    const json one = answers(arguments).at(0);
+    const json& published = one.at("published");
+    const json& runs = published.at("runs");
+    REQUIRE(runs.size() == 8);
+    for (const char* run : {"NM079", "NM256"})  // the same model on as many H100
+        CHECK(std::any_of(runs.begin(), runs.end(), [&](const json& its) { return its.at("run") == run; }));
+    for (const json& run : runs) {
+        CHECK(run.at("device").get<std::string>().starts_with("h"));
+        CHECK(run.at("measured_by_predicted") >= runs.front().at("measured_by_predicted"));
+    }
+    const double run_s = one.at("run_time_s"), least = published.at("least"), most = published.at("most");
+    CHECK(least == runs.at(1).at("measured_by_predicted"));
+    CHECK(most == runs.at(6).at("measured_by_predicted"));
+    CHECK(one.at("run_time_least_s").get<double>() == Approx(run_s * least).epsilon(1e-12));
+    CHECK(one.at("run_time_most_s").get<double>() == Approx(run_s * most).epsilon(1e-12));
+    // Of other devices there are no runs, and the general range remains.
+    CHECK(
+        answers({"gpt-2", "--platform", "mi300x-rails", "--ranks", "2", "--estimate"}).at(0).at("published").is_null());
+}
+
+TEST_CASE("plan: published plans of the same model are among those tried, with what makes them slower") {
+    const std::vector<std::string> question{"llama-3-70b", "--platform", "dgx-h100", "--ranks",
+                                            "512",         "--best",     "1",        "--estimate"};
+    const json best = answers(question).at(0);
+    const auto total_s = [](const json& shares) {
+        return shares.at("computation_s").get<double>() + shares.at("bubble_s").get<double>() +
+               shares.at("exchanges_s").get<double>();
+    };
+    CHECK(total_s(best.at("shares")) == Approx(best.at("iteration_time_s").get<double>()).epsilon(1e-9));
+    const json& published = best.at("published_plans");
+    const auto plan_of = [&](const std::string& run) {
+        const auto found =
+            std::find_if(published.begin(), published.end(), [&](const json& one) { return one.at("run") == run; });
+        REQUIRE(found != published.end());
+        return *found;
+    };
+    // NM079 ran on 64 GPUs with two replicas; 512 have 16, of 512 / 16 = 32 samples, one in a microbatch.
+    const json nemo = plan_of("NM079");
+    CHECK(nemo.at("parallelism") ==
+          "{model: 4, data: 16, pipeline: {stages: 8, micro_batches: 32, schedule: interleaved, virtual_stages: 5}, "
+          "sequence: true, sharding: optimizer}");
+    // TITAN-11 has 16 samples in a microbatch, but 64 replicas have 512 / 64 = 8 each.
+    CHECK(plan_of("TITAN-11").at("parallelism") == "{model: 8, data: 64, sequence: true, sharding: parameters}");
+    for (const json& one : published)
+        if (one.at("fits") == true) {
+            CHECK(one.at("estimated_time_s").get<double>() == Approx(total_s(one.at("shares"))).epsilon(1e-12));
+            CHECK(one.at("estimated_time_s") >= best.at("iteration_time_s"));
+        }
+    // The estimate of the plan is that of a search which has no other.
+    std::vector<std::string> alone = question;
+    for (const char* key : {"model=4", "context=1", "sequence=true", "sharding=optimizer", "pipeline.stages=8",
+                            "pipeline.micro_batches=32", "pipeline.schedule=interleaved", "pipeline.virtual_stages=5"})
+        alone.insert(alone.end(), {"--set", std::string("training.parallelism.") + key});
+    const json only = answers(alone).at(0);
+    CHECK(only.at("iteration_time_s").get<double>() ==
+          Approx(nemo.at("estimated_time_s").get<double>()).epsilon(1e-12));
+    CHECK(only.at("published_plans").size() == 1);  // what is written excludes the others
 }
 
 TEST_CASE("plan: a change's effect is what an estimate of the changed cluster says") {
@@ -117,6 +186,14 @@ TEST_CASE("plan: a bounded search finds what a search of one way to split the mo
     CHECK(all_s <= answers(narrow).at(0).at("iteration_time_s").get<double>());
 }
 
+TEST_CASE("plan: first answers for 256 to 1024 GPUs of NVL72 racks come within seconds") {
+    const Outcome outcome = run_program({.arguments = {"plan", "llama-3-70b", "--platform", "gb200-nvl72", "--ranks",
+                                                       "256..1024", "--estimate", "--format", "json"},
+                                         .limit_s = 10});  // measured: 2.3 s
+    CHECK(outcome.status == 0);
+    CHECK(json::parse(outcome.out).at("answers").size() == 9);
+}
+
 TEST_CASE("plan: wrong questions are errors at the option") {
     const auto error = [](const std::vector<std::string>& arguments) {
         const Outcome outcome = plan(arguments);
@@ -141,10 +218,51 @@ TEST_CASE("plan: wrong questions are errors at the option") {
                Contains("did you mean 'ranks'"));
 }
 
+TEST_CASE("plan: Ctrl-C keeps what was found, and the same command continues") {
+    const TempDir scratch;
+    const std::filesystem::path folder = scratch / "plans", state = folder / "plan-state.json";
+    // The first searches, of estimates, take less than a second, and the others many.
+    const std::vector<std::string> question{"plan",    "llama-3-8b", "--platform", "dgx-h100", "--ranks", "16,128",
+                                            "--batch", "128",        "--format",   "json",     "--out",   folder};
+    const Outcome interrupted = run_program({.arguments = question, .signal = Signal{SIGINT, 6}});
+    CAPTURE(interrupted.err);
+    REQUIRE(interrupted.status == 130);
+    CHECK_THAT(interrupted.err, Catch::Contains("the same command continues"));
+    REQUIRE(std::filesystem::exists(state));
+    json kept = json::parse(std::ifstream(state));
+    REQUIRE(!kept.at("searches").empty());
+    // What was found is not searched again: another time in the file is in the answer.
+    for (auto& [name, search] : kept.at("searches").items())
+        for (json& plan : search.at("plans")) {
+            plan.at("estimated_s") = 1000;
+            plan.at("simulated_s") = nullptr;
+        }
+    std::ofstream(state) << kept.dump();
+    const Outcome estimated = run_program({.arguments = question, .signal = Signal{SIGINT, 1}});
+    CAPTURE(estimated.err, estimated.out);
+    CHECK_THAT(estimated.err, Catch::Contains("1000 s") || Catch::Contains("16 min"));
+    // A damaged file is none, and the file is removed at the end.
+    std::ofstream(state) << "{\"syncline\"";
+    std::vector<std::string> short_question = question;
+    short_question.emplace_back("--estimate");
+    CHECK(run_program({.arguments = short_question}).status == 0);
+    CHECK_FALSE(std::filesystem::exists(state));
+}
+
 TEST_CASE("plan: a model that does not fit says what would help") {
     const Outcome outcome =
         plan({"llama-3-8b", "--platform", "p100-25g", "--ranks", "2", "--batch", "2", "--estimate"});
     CHECK(outcome.status == 1);
     CHECK(outcome.out.empty());
     CHECK_THAT(outcome.err, Catch::Contains("no plan fits") && Catch::Contains("needs the least memory"));
+    // Of 16 GB half stay free.
+    const Outcome half = plan(
+        {"llama-3-8b", "--platform", "p100-25g", "--ranks", "1", "--batch", "2", "--estimate", "--headroom", "50 %"});
+    CHECK_THAT(half.err, Catch::Contains("--headroom leaves ") && Catch::Contains("p100-25g, 1 rank:\n"));
+}
+
+TEST_CASE("plan: a price without tokens says what is missing") {
+    const std::vector<std::string> question{"gpt-2",   "--platform", "dgx-h100", "--ranks", "1",
+                                            "--batch", "8",          "--price",  "36/h",    "--estimate"};
+    CHECK_THAT(plan(question).out, Catch::Contains("write --tokens") && Catch::Contains("dgx-h100, 1 rank: "));
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -15,6 +16,7 @@
 #include "sim/iteration/forecast.hpp"
 #include "sim/lowering/feasibility.hpp"
 #include "sim/lowering/recomputed_spans.hpp"
+#include "sim/planning/answer.hpp"
 #include "sim/planning/search.hpp"
 #include "sim/planning/wire_costs.hpp"
 #include "tests/catch.hpp"
@@ -157,11 +159,12 @@ std::vector<Plan> every_plan(const Plan& base, std::int64_t batch, std::int64_t 
 }
 
 std::vector<Simulated> simulate_all(const Cluster& wanted, const Model& model, const Plan& base, const OpenPlan& open,
-                                    std::int64_t experts) {
+                                    std::int64_t experts, const std::function<bool(const Plan&)>& chosen = {}) {
     Cluster cluster = wanted;
     give_nodes(cluster, base.placement, base.ranks, 0);
     std::vector<Simulated> all;
     for (const Plan& plan : every_plan(base, open.batch, std::ssize(model.layers), experts, cluster.node.devices)) {
+        if (chosen && !chosen(plan)) continue;
         // Without stored scores there is nothing to select.
         if (plan.recomputation == Recomputation::selective && !stores_scores(model)) continue;
         if (!open.recomputation && plan.recomputation != base.recomputation) continue;
@@ -250,6 +253,61 @@ TEST_CASE("plan search: with experts, without recomputation, the best plan is wi
 TEST_CASE("plan search: without overlap the best plan is within 2 % of the best of all plans") {
     compare(world(4, "{topology: star, bandwidth: 40 Gbps, latency: 2 us}",
                   ", overlap: none, iterations: 1, recomputation: none"));
+}
+
+/// Checks that the best of all plans by simulation, or one as fast to a thousandth, is among the three that `syncline
+/// plan` shows after as many simulations as it makes. The device has the memory that `memory_share` of the plans need.
+void answer_has_best(const config::Variant& variant, std::int64_t experts, double memory_share = 1,
+                     const std::function<bool(const Plan&)>& wanted = {}) {
+    std::vector<Simulated> all =
+        simulate_all(variant.cluster, variant.model, variant.plan, variant.open, experts, wanted);
+    REQUIRE(all.size() > 50);
+    std::ranges::sort(all, {}, &Simulated::bytes);
+    all.resize(static_cast<std::size_t>(memory_share * static_cast<double>(all.size())));
+    const Simulated& best = *std::ranges::min_element(all, {}, &Simulated::seconds);
+    Cluster cluster = variant.cluster;
+    if (memory_share < 1) cluster.device.memory_bytes = all.back().bytes;
+    const Found found = search(cluster, variant.model, variant.plan, variant.open, {.jobs = 2});
+    give_nodes(cluster, variant.plan.placement, variant.plan.ranks, 0);
+    double shown_s = endless;
+    std::string texts;
+    for (const planning::Answer& one : answers(cluster, variant.model, variant.plan, variant.open, found, 3)) {
+        const Plan plan = settled_plan(variant.plan, variant.open.batch, one.found.choice);
+        const double seconds = replay_iteration(lower(cluster, variant.model, plan)).time.iteration_s;
+        texts += fmt::format("{}: {} s; ", one.words, seconds);
+        shown_s = std::min(shown_s, seconds);
+    }
+    CAPTURE(all.size(), found.plans.size(), best.text(), texts);
+    CHECK(shown_s <= 1.001 * best.seconds);
+}
+
+TEST_CASE("plan search: of a dense model, the best of all plans is among the three shown", "[slow]") {
+    answer_has_best(world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", recomputation: none"), 1);
+}
+
+TEST_CASE("plan search: with experts, the best of all plans is among the three shown") {
+    answer_has_best(world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}",
+                          ", iterations: 1, recomputation: none", experts_of_four),
+                    4, 1, [](const Plan& plan) { return plan.parallelism.model_chunks == 1; });  // not searched
+}
+
+TEST_CASE("plan search: on a slow fabric, the best of all plans is among the three shown", "[slow]") {
+    answer_has_best(world(8, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}", ", recomputation: none"), 1);
+}
+
+TEST_CASE("plan search: with little memory, the best of all plans is among the three shown") {
+    answer_has_best(world(4, "{topology: star, bandwidth: 50 Gbps, latency: 2 us}", ", iterations: 1"), 1, 0.1);
+}
+
+TEST_CASE("plan search: with many stages, the best of all plans is among the three shown") {
+    // Twelve layers, whose single heads rows cannot divide, on 16 ranks.
+    config::Variant variant =
+        world(16, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}", ", iterations: 1, recomputation: none",
+              "transformer, repeat: 12, width: 1024, heads: 1, hidden: 4096");
+    variant.open.kept = {"context.ranks", "sharding"};
+    answer_has_best(variant, 1, 1, [](const Plan& plan) {
+        return plan.parallelism.layout.context == 1 && plan.parallelism.sharding == Sharding::none;
+    });
 }
 
 /// Twelve layers, of a single head that rows cannot divide, whose gradients take nearly as long as their computation,
