@@ -19,8 +19,12 @@ function batch_page() {
             const better = columns[figure].most_is_best ? -1 : 1;
             return found.sort((a, b) => better * (value_at(a, figure) - value_at(b, figure))).slice(0, 5);
         };
-        const choice = chooser("Objective", figures, columns, () => fill());
-        choice.value = main_figure(columns, figures);
+        const choice = chooser("Objective", figures, columns, () => {
+            remember("objective", columns[choice.value].name);
+            fill();
+        });
+        choice.value = figures.find((figure) => columns[figure].name === address.get("objective")) ??
+            main_figure(columns, figures);
         const place = make("div");
         best.append(make("label", {class: "choice"}, "Objective ", choice), place);
         const fill = () => {
@@ -41,7 +45,8 @@ function batch_page() {
 function sortable(parent, columns, rows, value_at, unit_at) {
     const order = rows.map((_, i) => i);
     const place = make("div");
-    let by = null, down = false;
+    const named = columns.findIndex((column) => column.name === (address.get("sort") ?? "").replace(/^-/, ""));
+    let by = named < 0 ? null : named, down = (address.get("sort") ?? "").startsWith("-");
     const compare = (a, b) => {
         const one = value_at(a, by), other = value_at(b, by);
         if (one === null || other === null) return (one === null) - (other === null);
@@ -62,6 +67,7 @@ function sortable(parent, columns, rows, value_at, unit_at) {
                     onclick: () => {
                         down = by === column ? !down : false;
                         by = column;
+                        remember("sort", (down ? "-" : "") + columns[by].name);
                         order.sort(compare);
                         fill();
                         place.querySelector(`[data-column="${column}"]`).focus();
@@ -72,6 +78,7 @@ function sortable(parent, columns, rows, value_at, unit_at) {
         });
         place.replaceChildren(made);
     };
+    if (by !== null) order.sort(compare);
     fill();
     parent.append(
         make("p", {class: "note"}, "Click a heading to sort by its column, and again to reverse the order."), place);

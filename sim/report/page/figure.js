@@ -180,8 +180,14 @@ function figure(parent, {title, text, config, height, columns, rows, unit = "num
             };
             made.options = {
                 ...made.options,
-                plugins:
-                    {...made.options?.plugins, legend, tooltip: {callbacks: {label}, ...made.options?.plugins?.tooltip}}
+                plugins: {
+                    ...made.options?.plugins,
+                    legend,
+                    tooltip: {
+                        ...made.options?.plugins?.tooltip,
+                        callbacks: {label, ...made.options?.plugins?.tooltip?.callbacks}
+                    }
+                }
             };
             return made;
         }
