@@ -82,9 +82,10 @@ std::string report_page(const ReportData& data);
 std::string report_page(const SweepReport& report, const std::vector<PageVariant>& variants);
 
 /// Returns the output of `syncline results` as an HTML page: the best points, a chart of any result over any setting,
-/// and a sortable table of the rows. Rows beyond `most_rows` are left out, and the page says so.
+/// and a sortable table of the rows, with the first `listed` columns; the others are results for charts. Rows beyond
+/// `most_rows` are left out, and the page says so.
 std::string report_page(const std::string& title, const batch::Table& table, const batch::Rows& rows,
-                        std::size_t most_rows = 10'000);
+                        std::size_t listed, std::size_t most_rows = 10'000);
 
 /// Returns the output of `syncline validate` as an HTML page: the accuracy of predictions, predicted / measured for
 /// every scenario, and for each scenario its source, parameters, rows and leave-one-out sensitivity. The page's numbers

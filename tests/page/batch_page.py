@@ -104,7 +104,8 @@ def check_limits(driver, page):
     """Checks that a mark says what limits its points, if results do: here, rows in turn are limited by one of two links."""
     before, data, after = re.fullmatch('(.*id="data">)(.*?)(</script>.*)', page.read_text(), re.DOTALL).groups()
     data = json.loads(data)
-    data["columns"].append({"name": "limited_by", "setting": False, "figure": False, "unit": "number", "most_is_best": False})
+    data["columns"].append({"name": "limited_by", "setting": False, "figure": False, "unit": "number", "most_is_best": False,
+                            "listed": False})
     for i, row in enumerate(data["rows"]):
         row.append(("port", "spine")[i % 2])
     for row in data["numbers"]:

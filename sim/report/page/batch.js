@@ -7,6 +7,7 @@ function batch_page() {
     const figures = columns.map((_, i) => i).filter((i) => columns[i].figure);
     const settings = columns.map((_, i) => i).filter((i) => columns[i].setting);
     const all = rows.map((_, i) => i);
+    const listed_in = columns.map((_, i) => i).filter((i) => columns[i].listed);
 
     document.getElementById("lead").textContent = `This page shows a batch of ${
         rows.length} points: one simulation for each combination of settings. ${data.note}`;
@@ -25,6 +26,7 @@ function batch_page() {
         });
         choice.value = figures.find((figure) => columns[figure].name === address.get("objective")) ??
             main_figure(columns, figures);
+        const shown = (figure) => (columns[figure].listed ? listed_in : [...listed_in, figure]);
         const place = make("div");
         best.append(make("label", {class: "choice"}, "Objective ", choice), place);
         const fill = () => {
@@ -33,12 +35,14 @@ function batch_page() {
                 note(`The five points with the ${columns[figure].most_is_best ? "highest" : "lowest"} ${
                     words_of(columns[figure].name)}, best first.`),
                 table(
-                    "Best points", columns.map((column, i) => ([words_of(column.name), unit_at(i)])),
-                    which(figure).map((row) => rows[row])));
+                    "Best points", shown(figure).map((i) => ([words_of(columns[i].name), unit_at(i)])),
+                    which(figure).map((row) => shown(figure).map((i) => rows[row][i]))));
         };
         fill();
     }
-    sortable(section("points", "All points"), columns, rows, value_at, unit_at);
+    sortable(section("points", "All points"), listed_in.map((i) => columns[i]),
+        rows.map((row) => listed_in.map((i) => row[i])), (row, i) => value_at(row, listed_in[i]),
+        (i) => unit_at(listed_in[i]));
 }
 
 /// Adds a table whose headings sort it.

@@ -233,7 +233,7 @@ TEST_CASE("report: a batch's page has its points, and settings as numbers and as
     for (const std::string& id : store.to_run("s", false))
         store.finish({{id, batch::Status::done, R"({"iteration_time_s":0.5,"throughput_samples_per_s":7})", 0.1}});
     batch::Table table(store);
-    const Json data = data_of(report_page("s", table, table.select({}), 2));
+    const Json data = data_of(report_page("s", table, table.select({}), 100, 2));
     REQUIRE(data["rows"].size() == 2);
     CHECK_THAT(data["note"].get<std::string>(), ContainsSubstring("first 2 of 3"));
     CHECK(data["columns"][0]["name"] == "bandwidth");
@@ -244,7 +244,8 @@ TEST_CASE("report: a batch's page has its points, and settings as numbers and as
                                       {"setting", false},
                                       {"figure", true},
                                       {"unit", "s"},
-                                      {"most_is_best", false}}));
+                                      {"most_is_best", false},
+                                      {"listed", true}}));
     CHECK(data["columns"][2]["unit"] == "per_s");
     CHECK(data["columns"][2]["most_is_best"] == true);
 }
