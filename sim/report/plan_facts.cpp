@@ -29,7 +29,7 @@ void add_exchange(Facts& facts, const Plan& plan, const Result& result) {
         facts.add("servers", std::to_string(plan.servers.count), "parameter servers");
     else if (plan.exchange == ExchangeKind::allreduce && plan.replicas() > 1 && result.algorithm.size() <= 24)
         facts.add("all-reduce", result.algorithm, "algorithm that adds up gradients");
-    else if (plan.replicas() > 1)
+    else if (plan.replicas() > 1 && plan.parallelism.sharding == Sharding::none)
         facts.add("exchange", result.exchange, "exchange of gradients");
 }
 
@@ -54,8 +54,10 @@ Json page_facts(const Lowered& training, const Result& result) {
                   "of each replica, and their samples");
     else
         facts.add("batch", fmt::format("{} per replica", plan.batch_per_rank), "samples of a replica in an iteration");
+    constexpr const char* zero[] = {"", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
     if (parallelism.sharding != Sharding::none)
-        facts.add("sharded", name_of(parallelism.sharding), "state that replicas divide (ZeRO, FSDP)");
+        facts.add("sharding", zero[static_cast<std::size_t>(parallelism.sharding)],
+                  fmt::format("replicas divide {}", name_of(parallelism.sharding)));
     if (parallelism.sequence) facts.add("sequence", "parallel", "tensor-parallel ranks divide activations, too");
     constexpr const char* recomputed[] = {"", "selective", "operators", "full"};
     if (plan.recomputation != Recomputation::none)

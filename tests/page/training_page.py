@@ -1,5 +1,6 @@
 """The pages of a training and of a collective operation."""
 import json
+import re
 import xml.etree.ElementTree
 
 import looks
@@ -67,6 +68,7 @@ def training(driver, folder, syncline, _):
     assert "ranks: 8" in driver.execute_script("return document.querySelector('pre').textContent")
     check_logs(driver, "variants")
     check_address(driver, page, results)
+    check_limit(driver, page)
     check_saved(driver, page)
 
 
@@ -97,6 +99,27 @@ def check_address(driver, page, results):
     assert driver.execute_script(ANSWER)["variant"] == name
     driver.get("about:blank")
     driver.get(page.as_uri())
+
+
+def check_limit(driver, page):
+    """Checks that the page says what limits the iteration, if the result and its explanation do."""
+    shown = "return [...document.querySelectorAll('#answer .limit')].map((one) => one.textContent)"
+    assert driver.execute_script(shown) == [], "results of today have neither"
+    before, data, after = re.fullmatch('(.*id="data">)(.*?)(</script>.*)', page.read_text(), re.DOTALL).groups()
+    data = json.loads(data)
+    limited = page.with_name("limited.html")
+    for by, diagnosis, wanted in (
+            ("port of server 0", None, ["Limited by port of server 0."]),
+            ("port", "It takes 97 ms. Slicing would give 350 ms.", ["Limited by port. It takes 97 ms. Slicing would give 350 ms."]),
+            ("port", "Limited by the port of server 0. Half of it.", ["Limited by the port of server 0. Half of it."])):
+        for result, variant in zip(data["report"]["results"], data["variants"]):
+            result["limited_by"] = by
+            variant["explanation"]["diagnosis"] = diagnosis
+        limited.write_text(before + json.dumps(data).replace("<", "\\u003c") + after)
+        driver.get("about:blank")
+        driver.get(limited.as_uri())
+        assert driver.execute_script(shown) == wanted, driver.execute_script(shown)
+    check_logs(driver, "limited by")
 
 
 def check_saved(driver, page):

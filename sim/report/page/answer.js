@@ -59,7 +59,8 @@ function answer_numbers(result, facts) {
         const total = units.GiB(memory.total_bytes), device = memory.device_bytes;
         numbers.push(big_number(
             "memory of the fullest device",
-            device === null ? total : `${total.replace(" GiB", "")} of ${units.GiB(device)}`, memory_bar(result)));
+            device === null ? total : `${total.replace(" GiB", "")} of ${units.GiB(device)}`,
+            [...(memory.fraction > 1 ? ["does not fit"] : []), ...memory_bar(result)]));
     }
     return make("div", {class: "answer-numbers"}, ...numbers);
 }

@@ -16,9 +16,13 @@ function heat_map(parent, variant) {
     const text =
         "The utilisation of a link is the number of bytes that it carries in the iteration, divided by what its bandwidth " +
         `allows.${cables ? " A cable shows the busier of its two directions. Point at a cable to see its name." : ""}`;
+    const drawn_here = cables && variant.picture !== null;
     const element = make(
-        "div", {class: "figure"}, make("h3", {}, "Links of the fabric"), make("p", {}, [text, ...notes].join(" ")));
-    if (cables && variant.picture !== null) {
+        "div", {class: "figure"},
+        drawn_here ? heading("Links of the fabric", () => element.querySelector(".picture svg")) :
+                     make("h3", {}, "Links of the fabric"),
+        make("p", {}, [text, ...notes].join(" ")));
+    if (drawn_here) {
         const picture = make("div", {
             class: "picture",
             role: "img",

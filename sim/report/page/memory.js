@@ -82,7 +82,10 @@ function memory_figure(parent, memory) {
     svg_figure(parent, {
         title: "Memory over time",
         text: `${several ? `${capital(name(fullest))} is the fullest, with` : "The device needs"} ${
-                  units.GiB(fullest.total)}${device_bytes === null ? "" : ` of ${units.GiB(device_bytes)}`}. ` +
+                  units.GiB(fullest.total)}${device_bytes === null ? "" :
+                      fullest.total > device_bytes ?
+                              `, more than its ${units.GiB(device_bytes)}` :
+                              ` of ${units.GiB(device_bytes)}`}. ` +
             `The peak begins at ${units.s(fullest.peak_s)}, with ${pass}: the activations of ${what} are ${
                   units.GiB(fullest.activations)}. Weights (${units.GiB(fullest.weights)}), gradients (${
                   units.GiB(fullest.gradients)}, with their buffer) and the optimizer's state (${

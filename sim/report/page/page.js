@@ -28,18 +28,13 @@ function best_of(results) {
 
 /// Says which variant is the fastest, if there are several.
 function training_lead(results, best) {
-    const sentence = (result) =>
-        `takes ${units.s(result.iteration_time_s)} for an iteration on ${result.ranks} ranks, which gives ${
-            digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
-        (result.scaling_efficiency === null ?
-             "." :
-             ` and a ${result.scaling} scaling efficiency of ${units.share(result.scaling_efficiency)}.`);
-    document.getElementById("lead").textContent = results.length === 1 ?
-        "" :
-        best.map((result) => `${best.length > 1 ? `For ${result.workload}, the` : "The"} fastest of ${
-                     results.filter(({workload}) => workload === result.workload).length} variants is ${
-                     result.variant}: it ${sentence(result)}`)
-            .join(" ");
+    if (results.length === 1) return;
+    const sentence = (result) => {
+        const among = results.filter(({workload}) => workload === result.workload).length;
+        return `${best.length > 1 ? `${result.workload}: ` : ""}${result.variant} is the fastest of ${among} variants, with ${
+            digits(result.throughput_samples_per_s ?? 0, 4)} samples per second.`;
+    };
+    document.getElementById("lead").textContent = best.map(sentence).join(" ");
 }
 
 function training_summary(results) {

@@ -14,12 +14,12 @@ function shape(tag, attributes = {}, ...children) {
 /// Returns an SVG element as the text of a file, with the values of the page's colours, on white.
 function svg_text(svg) {
     const copy = svg.cloneNode(true);
-    const {width, height} = svg.viewBox.baseVal;
+    const {x, y, width, height} = svg.viewBox.baseVal;
     for (const [name, value] of Object.entries(
              {xmlns: svg_space, width, height, "font-family": getComputedStyle(document.body).fontFamily}))
         copy.setAttribute(name, value);
     copy.removeAttribute("style");
-    copy.prepend(shape("rect", {width, height, fill: "#ffffff"}));
+    copy.prepend(shape("rect", {x, y, width, height, fill: "#ffffff"}));
     return new XMLSerializer().serializeToString(copy).replace(
         /var\((--[\w-]+)\)/g, (_, name) => colour_of(name.slice(2)));
 }

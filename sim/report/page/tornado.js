@@ -30,7 +30,7 @@ function what_if_figure(parent, answers) {
             const y = 4 + i * high;
             shapes.push(label_at(0, y + 15, list.map(({change}) => change).join(", "), {"font-size": 12.5}));
             for (const answer of list) {
-                const change = change_of_time(answer), faster = change < 0;
+                const change = change_of_time(answer), faster = change < 0 || (change === 0 && most === 0);
                 const length = Math.max(Math.abs(change) * scale, 1);
                 shapes.push(
                     titled(
