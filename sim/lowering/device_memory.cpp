@@ -32,25 +32,35 @@ struct VirtualStageActivations {
     double kept = 0, again = 0, all_again = 0, loss = 0;
 };
 
+/// Activations of a layer for one microbatch: all, and those that are kept until its backward pass.
+struct LayerActivations {
+    double all = 0, kept = 0;
+};
+
+LayerActivations activations_of_layer(const Model& model, const Plan& plan, const Arrangement& arrangement,
+                                      std::uint32_t i) {
+    const PlacedLayer& placed = arrangement.layers[i];
+    const Layer& layer = model.layers[i];
+    const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
+    const Saved saved = plan.kept();
+    const double all = kept_bytes(model, layer, placed.share, sequence_ranks, saved);
+    if (plan.recomputation == Recomputation::selective)
+        return {all, kept_without_scores(model, layer, placed.share, sequence_ranks, saved)};
+    if (plan.recomputation == Recomputation::operators)
+        return {all, kept_by_operator(model, layer, placed.share, sequence_ranks, saved)};
+    if (!placed.recomputed) return {all, all};
+    return {all, arrangement.begins_span(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0};
+}
+
 VirtualStageActivations activations_of(const Model& model, const Plan& plan, const Arrangement& arrangement,
                                        std::uint32_t part) {
     VirtualStageActivations bytes;
     double span = 0;  // computed again with the layer, so far
-    const Saved saved = plan.kept();
     for (std::uint32_t i = arrangement.first_layer[part]; i < arrangement.first_layer[part + 1]; ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
-        const Layer& layer = model.layers[i];
-        const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
-        const double all = kept_bytes(model, layer, placed.share, sequence_ranks, saved);
-        double kept = all;
-        if (plan.recomputation == Recomputation::selective)
-            kept = kept_without_scores(model, layer, placed.share, sequence_ranks, saved);
-        else if (plan.recomputation == Recomputation::operators)
-            kept = kept_by_operator(model, layer, placed.share, sequence_ranks, saved);
-        else if (placed.recomputed)
-            kept = arrangement.begins_span(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
+        const auto [all, kept] = activations_of_layer(model, plan, arrangement, i);
         bytes.kept += kept;
-        bytes.loss += loss_bytes(model, layer, placed.share, saved);
+        bytes.loss += loss_bytes(model, model.layers[i], placed.share, plan.kept());
         span = (arrangement.begins_span(i) ? 0 : span) + all - kept;
         bytes.again = std::max(bytes.again, span);
         // Scores are no inputs of products with weights.
@@ -189,6 +199,13 @@ Memory memory_of(const Lowered& training) {
         if (memory.total_bytes() > most.total_bytes()) most = memory;
     }
     return most;
+}
+
+std::vector<double> kept_by_layer(const Lowered& training) {
+    std::vector<double> kept;
+    for (std::uint32_t i = 0; i < training.arrangement.layers.size(); ++i)
+        kept.push_back(activations_of_layer(training.model, training.plan, training.arrangement, i).kept);
+    return kept;
 }
 
 std::vector<HeldActivations> held_activations(const Lowered& training, std::uint32_t stage) {

@@ -74,4 +74,7 @@ struct HeldActivations {
 /// of torch.autocast, which stay all the time.
 std::vector<HeldActivations> held_activations(const Lowered& training, std::uint32_t stage);
 
+/// Returns the bytes of activations that each layer keeps for one microbatch until its backward pass.
+std::vector<double> kept_by_layer(const Lowered& training);
+
 }  // namespace syncline

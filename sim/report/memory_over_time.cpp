@@ -22,6 +22,38 @@ std::vector<std::int64_t> held_passes(const std::vector<HeldActivations>& all) {
     return counts;
 }
 
+/// Returns the steps of one microbatch on one stage, by layer, on top of `always`. A layer's activations are there from
+/// the start of its forward pass to the end of its backward pass, and during the backward pass what is computed again.
+std::vector<MemoryStep> steps_by_layer(const TimelineView& view, const Lowered& training, double always,
+                                       double during_backward) {
+    const std::vector<double> kept = kept_by_layer(training);
+    std::vector<double> forward_s(kept.size(), -1), backward_s(kept.size(), -1);
+    double turn_s = -1;  // start of the backward pass
+    const std::vector<Interval>& times = view.timeline.recorded.back();
+    for (StreamId stream = 0; stream < view.graph.streams().size(); ++stream) {
+        const Stream& of = view.graph.streams()[stream];
+        if (of.process != 0 || of.kind != StreamKind::compute) continue;
+        for (const TaskId id : view.graph.tasks_of(stream)) {
+            const Task& task = view.graph.tasks()[id];
+            const double start_s = std::max(0.0, times[id].start_s - view.window.start_s);
+            if (task.phase == Phase::forward && forward_s[task.subject] < 0) forward_s[task.subject] = start_s;
+            if (task.phase != Phase::backward && task.phase != Phase::recompute) continue;
+            if (turn_s < 0) turn_s = start_s;
+            if (task.phase == Phase::backward) backward_s[task.subject] = times[id].end_s - view.window.start_s;
+        }
+    }
+    std::vector<MemoryStep> steps{{0, always}};
+    double held = 0, freed = 0;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        if (forward_s[i] >= 0) steps.push_back({forward_s[i], always + (held += kept[i])});
+    steps.push_back({turn_s, always + during_backward});
+    for (std::size_t i = kept.size(); i-- > 0;)
+        if (backward_s[i] >= 0)
+            steps.push_back({backward_s[i], always + std::max(0.0, during_backward - (freed += kept[i]))});
+    steps.push_back({steps.back().time_s, always});
+    return steps;
+}
+
 }  // namespace
 
 StageMemory stage_memory(const TimelineView& view, const Lowered& training, std::uint32_t stage) {
@@ -33,6 +65,15 @@ StageMemory stage_memory(const TimelineView& view, const Lowered& training, std:
     for (const HeldActivations& pass : held) most = std::max(most, pass.during_bytes);
     // What is there all the time: copies of torch.autocast.
     const double always = result.memory.activations_bytes - most;
+    if (held.size() == 2) {
+        result.steps = steps_by_layer(view, training, always, held.back().during_bytes);
+        result.by_layer = true;
+        result.held_passes = 1;
+        result.forward = false;
+        for (const TimedPass& pass : stage_passes(view, training, stage))
+            if (pass.slot == 1) result.peak_s = pass.start_s;
+        return result;
+    }
     result.steps.push_back({0, always});
     double peak = -1;
     for (const TimedPass& pass : stage_passes(view, training, stage)) {
@@ -52,7 +93,6 @@ StageMemory stage_memory(const TimelineView& view, const Lowered& training, std:
 Json page_memory(const TimelineView& view, const Lowered& training, const PageLimits& limits) {
     const double window_s = view.window.end_s - view.window.start_s;
     if (window_s <= 0 || view.timeline.recorded.empty()) return nullptr;
-    if (training.arrangement.stages == 1 && training.arrangement.micro_batches == 1) return nullptr;
     const double tick_s = window_s / 1e6;
     std::vector<StageMemory> all;
     std::uint32_t fullest = 0;
@@ -77,6 +117,7 @@ Json page_memory(const TimelineView& view, const Lowered& training, const PageLi
                           {"held_passes", one.held_passes},
                           {"forward", one.forward},
                           {"micro_batch", one.micro_batch},
+                          {"by_layer", one.by_layer},
                           {"steps", std::move(steps)}});
     }
     return {{"window_s", window_s},

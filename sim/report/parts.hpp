@@ -35,16 +35,17 @@ struct StageMemory {
     std::int64_t held_passes = 0;  ///< number of passes whose activations are there then
     bool forward = true;           ///< of that pass
     std::uint32_t micro_batch = 0;
+    /// With one pass in each direction, activations grow and shrink with each layer, and not with a pass.
+    bool by_layer = false;
 };
 StageMemory stage_memory(const TimelineView& view, const Lowered& training, std::uint32_t stage);
 
-/// Returns the same for the page, of the fullest stage and others. Null if there is one stage with one microbatch,
-/// whose activations are there for the whole iteration.
+/// Returns the same for the page, of the fullest stage and others.
 Json page_memory(const TimelineView& view, const Lowered& training, const PageLimits& limits);
 
 /// Returns the critical path as strips over time: {what: [{name, start_s, end_s}], shares: [{name: share}], where: as
 /// `what`, places: [{name, seconds, share}]}; `what` has phases, `shares` theirs of equal parts of the window, `where`
-/// stages, or ranks and servers.
+/// stages, or ranks and servers. `what` is empty if it changes too often to be seen, `where` if the path is everywhere.
 Json page_path(const Explanation& explanation, const Lowered* training);
 
 /// Returns the plan and its cluster in the words of the field: {plan: [{name, value, meaning}], place, platform, batch,

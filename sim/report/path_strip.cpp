@@ -95,7 +95,17 @@ Json page_path(const Explanation& explanation, const Lowered* training) {
     std::stable_sort(shares.begin(), shares.end(), [](const Json& a, const Json& b) {
         return a["seconds"].get<double>() > b["seconds"].get<double>();
     });
-    return {{"what", what.parts()}, {"shares", what.shares()}, {"where", where.parts()}, {"places", std::move(shares)}};
+    // What changes more often cannot be seen, and a path that is everywhere has no place.
+    constexpr std::size_t most_parts = 200, most_places = 12;
+    constexpr double least_share = 0.2;
+    Json parts = what.parts(), wheres = where.parts();
+    if (parts.size() > most_parts) parts = Json::array();
+    if (shares.front()["share"].get<double>() < least_share) wheres = Json::array();
+    if (shares.size() > most_places) shares.erase(shares.begin() + most_places, shares.end());
+    return {{"what", std::move(parts)},
+            {"shares", what.shares()},
+            {"where", std::move(wheres)},
+            {"places", std::move(shares)}};
 }
 
 }  // namespace syncline

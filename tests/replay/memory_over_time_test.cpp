@@ -116,3 +116,36 @@ TEST_CASE("zero bubble: gradients of inputs and of weights are passes of their o
         CHECK(stage_memory(view, training, stage).memory.activations_bytes == 2 * most_by_times(view, training, stage));
     }
 }
+
+TEST_CASE("with one microbatch activations grow and shrink with each layer", "[memory]") {
+    // Three layers of 100 bytes, 1 s forward and 2 s backward: the third layer's backward pass ends at 5 s.
+    const Lowered training = lowered_of(PipelineSchedule::one_f_one_b, 1, 1, 1, 3);
+    TimelineView view;
+    explain(training, {}, &view);
+    const StageMemory memory = stage_memory(view, training, 0);
+    const std::vector<std::pair<double, double>> wanted{{0, 0},   {0, 100}, {1, 200}, {2, 300},
+                                                        {3, 300}, {5, 200}, {7, 100}, {9, 0}};
+    REQUIRE(memory.steps.size() >= wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        CAPTURE(i);
+        CHECK(memory.steps[i].time_s == Approx(wanted[i].first).margin(1e-9));
+        CHECK(memory.steps[i].activations_bytes == Approx(wanted[i].second).margin(1e-6));
+    }
+    CHECK(memory.steps.back().activations_bytes == 0);
+    CHECK(memory.memory.activations_bytes == 300);
+    CHECK(memory.peak_s == Approx(3));
+}
+
+TEST_CASE("with recomputation the peak over time is still the memory's figure", "[memory]") {
+    const Lowered plain = lowered_of(PipelineSchedule::one_f_one_b, 1, 1, 1, 3);
+    Plan plan = plain.plan;
+    plan.recomputation = Recomputation::full;
+    const Lowered training = lower(plain.cluster, plain.model, plan);
+    TimelineView view;
+    explain(training, {}, &view);
+    const StageMemory memory = stage_memory(view, training, 0);
+    double most = 0;
+    for (const MemoryStep& step : memory.steps) most = std::max(most, step.activations_bytes);
+    CHECK(most == memory.memory.activations_bytes);
+    CHECK(memory.steps.back().activations_bytes == 0);
+}

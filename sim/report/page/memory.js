@@ -90,7 +90,9 @@ function memory_figure(parent, memory) {
                   units.GiB(fullest.activations)}. Weights (${units.GiB(fullest.weights)}), gradients (${
                   units.GiB(fullest.gradients)}, with their buffer) and the optimizer's state (${
                   units.GiB(fullest.optimizer)}) are counted all the time. ` +
-            "Activations are counted from the start of a forward pass to the end of its backward pass." +
+            `Activations are counted from the start of ${
+                fullest.by_layer ? "a layer's forward pass to the end of its" :
+                                   "a forward pass to the end of its"} backward pass.` +
             (stages.length < memory.count ? ` ${stages.length} of ${memory.count} stages are drawn.` : ""),
         draw,
         columns: [

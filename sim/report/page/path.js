@@ -58,7 +58,7 @@ function path_figure(parent, {explanation, path: strip}) {
     }
     const parts = [...sums].sort((a, b) => b[1] - a[1]);
     const places = strip.places, most = places[0];
-    const placed = most && most.share >= 0.2, first = placed ? 28 : 2;  // a path that is everywhere has no place
+    const placed = strip.where.length > 0, first = placed ? 28 : 2;
     const place_fill = (name) => (name === most.name ? "var(--quantity)" : "var(--idle)");
     const draw = (width) => {
         const left = width < 560 ? 50 : 58, right = width - 4;
@@ -80,7 +80,7 @@ function path_figure(parent, {explanation, path: strip}) {
                     null
             ];
         }).filter(Boolean);
-        // What changes too often to be seen is drawn as shares of equal parts of the window.
+        // Draws shares of equal parts of the window.
         const order = parts.map(([part]) => part);
         const stacked = (y, height) => strip.shares.flatMap((names, i) => {
             let above = 0;
@@ -101,7 +101,7 @@ function path_figure(parent, {explanation, path: strip}) {
                                        units.s((i + 1) * window_s / strip.shares.length)}`);
             });
         });
-        const busy = strip.what.length > 200, high = busy ? 80 : 32, bottom = first + high + 4;
+        const busy = strip.what.length === 0, high = busy ? 80 : 32, bottom = first + high + 4;
         const legend = legend_of(
             parts.map(([part, share]) => ({fill: paint_of(part), text: `${part} ${part_of(share)}`})), width, bottom + 26);
         return {
