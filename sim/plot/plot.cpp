@@ -200,7 +200,7 @@ public:
             what = "using 1:2 with points";
         else
             what = "using 1:2 with linespoints";
-        const std::string all = fmt::format("$curve{} {}{} {}", block, what, look(curve), title);
+        std::string all = fmt::format("$curve{} {}{} {}", block, what, look(curve), title);
         if (!spread_) return all;
         // Boxes cover what is drawn before them, and error bars cover the marks of a curve.
         const std::string spread =

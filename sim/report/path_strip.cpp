@@ -72,7 +72,7 @@ private:
 std::string place_of(const PathPiece& piece, const Lowered* training) {
     constexpr std::string_view arrow = " -> ", rank = "rank ";
     const auto at = piece.where.rfind(arrow);
-    const std::string place = at == std::string::npos ? piece.where : piece.where.substr(at + arrow.size());
+    std::string place = at == std::string::npos ? piece.where : piece.where.substr(at + arrow.size());
     if (training == nullptr || training->arrangement.stages == 1 || !place.starts_with(rank)) return place;
     return "stage " + std::to_string(std::stoul(place.substr(rank.size())) / training->arrangement.stage_ranks);
 }

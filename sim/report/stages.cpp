@@ -47,7 +47,7 @@ std::string layers_of(const Lowered& training, std::uint32_t stage) {
         const std::uint32_t part = arrangement.pipeline.virtual_stage_of(which, stage);
         const std::string& first = training.model.layers[arrangement.first_layer[part]].name;
         const std::string& last = training.model.layers[arrangement.first_layer[part + 1] - 1].name;
-        ranges.push_back(first == last ? first : first + " to " + last);
+        ranges.push_back(first == last ? first : fmt::format("{} to {}", first, last));
     }
     return fmt::format("{}", fmt::join(ranges, ", "));
 }
