@@ -107,8 +107,8 @@ void explain_verb(const ExplainArguments& options) {
             write_trace(view, options.trace, traces[number], fmt::format("{}: {}", scenario.name, variant.name),
                         explanation.level_reason);
         if (options.report.empty()) continue;
-        page.variants.push_back(
-            page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(scenario.variants.size())));
+        page.variants.push_back(page_variant(variant.cluster, &variant.lowered(), explanation, &view, variant.resolved,
+                                             page_limits(scenario.variants.size())));
         page.report.results.push_back(explanation.result);
     }
     write_result(report, options.format, options.directory, "explanation", options.tables);

@@ -1,8 +1,11 @@
 #include "sim/cli/typed_words.hpp"
 #include "sim/plot/plot.hpp"
 
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
@@ -21,7 +24,30 @@ struct PlotArguments {
 };
 
 Picture picture_for(const std::string& file) {
-    return std::filesystem::path(file).extension() == ".png" ? Picture::png : Picture::svg;
+    const std::filesystem::path kind = std::filesystem::path(file).extension();
+    return kind == ".png" ? Picture::png : kind == ".pdf" ? Picture::pdf : Picture::svg;
+}
+
+/// Returns a length in pixels, 96 to the inch; nothing for a text that is none.
+std::optional<double> pixels(const std::string& text) {
+    static const std::map<std::string, double> units{
+        {"px", 1}, {"in", 96}, {"cm", 96 / 2.54}, {"mm", 96 / 25.4}, {"pt", 96.0 / 72}};
+    char* rest = nullptr;
+    const double number = std::strtod(text.c_str(), &rest);
+    while (*rest == ' ') ++rest;
+    const auto unit = units.find(rest);
+    if (unit == units.end() || !(number * unit->second >= 100) || number * unit->second > 10'000) return std::nullopt;
+    return number * unit->second;
+}
+
+void add_length(CLI::App& verb, const std::string& name, double& px, const std::string& description) {
+    verb.add_option_function<std::string>(
+            name, [&px](const std::string& text) { px = *pixels(text); }, description)
+        ->option_text("LENGTH")
+        ->check([](const std::string& text) {
+            return pixels(text) ? ""
+                                : "'" + text + "' is no length from 100 to 10000 px: 8.5cm, 85mm, 3.35in, 241pt, 800px";
+        });
 }
 
 /// Runs each expression separately, so that an error names the option it comes from: on zero rows with the condition
@@ -36,6 +62,7 @@ void check(Table& table, const PlotOptions& options, const std::string& rows) {
     };
     selects("--x", options.x, {{rows}, {}, {}, {options.x}});
     selects("--y", options.y, {{rows}, {}, {}, {options.y}});
+    if (!options.facet.empty()) selects("--facet", options.facet, {{rows}, {}, {}, {options.facet}});
     for (const std::string& column : options.series) selects("--series", column, {{rows}, {}, {}, {column}});
     for (const std::string& condition : options.where)
         selects("--where", condition, {{rows, condition}, {}, {}, {"point"}});
@@ -90,7 +117,9 @@ void add_plot(CLI::App& program, Action& action) {
     add_text(*verb, "--y", options->plot.y, "EXPR", "Vertical axis, for example throughput or iteration_time_s")
         ->required();
     add_text(*verb, "--series", options->series, "COLUMN,...",
-             "Draw a line for each value of this column, or for each combination of values of several");
+             "Draw a line for each value of this column, or for each combination of values of several: the first has "
+             "colours, the others dashes and marks");
+    add_text(*verb, "--facet", options->plot.facet, "COLUMN", "Draw a panel for each value of this column");
     add_repeated(*verb, "--where", options->plot.where, "EXPR",
                  "Keep only points that satisfy the condition: bandwidth = '25 Gbps'");
     add_text(*verb, "--study", options->study, "NAME", "Keep only points of this study");
@@ -109,11 +138,18 @@ void add_plot(CLI::App& program, Action& action) {
              "Label of the horizontal axis, which its unit follows (default: the name in --x)");
     add_text(*verb, "--ylabel", options->plot.y_label, "TEXT",
              "Label of the vertical axis, which its unit follows (default: the name in --y)");
-    add_text(*verb, "--title", options->plot.title, "TEXT", "Title (default: the study's name and --where)");
-    add_text(*verb, "--out", options->file, "FILE", "Output file, .svg or .png (default: SVG to standard output)")
+    add_text(*verb, "--title", options->plot.title, "TEXT",
+             "Title (default: what is drawn; then the study's name and --where)");
+    add_length(*verb, "--width", options->plot.width_px,
+               "Width in px, pt, mm, cm or in; a column of a paper has 8.5cm (default: 960px, 96 to the inch)");
+    add_length(*verb, "--height", options->plot.height_px,
+               "Height, in the same units (default: as width and legend need it)");
+    add_text(*verb, "--out", options->file, "FILE", "Output file, .svg, .pdf or .png (default: SVG to standard output)")
         ->check([](const std::string& file) {
             const std::string kind = std::filesystem::path(file).extension();
-            return kind == ".svg" || kind == ".png" ? "" : "'" + file + "' ends in neither .svg nor .png";
+            return kind == ".svg" || kind == ".png" || kind == ".pdf"
+                       ? ""
+                       : "'" + file + "' ends in none of .svg, .pdf and .png";
         });
     verb->callback([options, &action] { action = [options] { plot(*options); }; });
 }

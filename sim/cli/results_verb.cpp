@@ -77,6 +77,24 @@ std::string title_of(const ResultsArguments& options) {
     return (directory.filename().empty() ? directory.parent_path() : directory).filename().string();
 }
 
+/// Selects what a page shows: the columns of a table, whose number is in `listed`, and every other result, for charts.
+batch::Rows with_all_figures(batch::Table& table, batch::Query query, std::size_t& listed) {
+    batch::Rows rows = table.select(query);
+    listed = rows.columns.size();
+    constexpr std::size_t most_values = 200'000;  // 3 MB of a page
+    if (!query.columns.empty() || !query.group.empty() || rows.rows.size() * table.columns().size() > most_values)
+        return rows;
+    query.columns = rows.columns;
+    const std::vector<std::string>& settings = table.settings();
+    for (const std::string& column : table.columns()) {
+        const auto has = [&](const std::vector<std::string>& names) {
+            return std::find(names.begin(), names.end(), column) != names.end();
+        };
+        if (!has(query.columns) && !has(settings)) query.columns.push_back(column);
+    }
+    return table.select(query);
+}
+
 void show(const ResultsArguments& options) {
     const std::string format = options.format.value_or("table");
     batch::Store store(options.directory, batch::Store::Mode::read);
@@ -91,9 +109,10 @@ void show(const ResultsArguments& options) {
     else if (query.columns.empty() && query.group.empty() && format != "table")
         query.columns = table.columns();
     batch::Rows rows, shown;
+    std::size_t listed = 0;
     try {
         rows = table.select(query);
-        if (!options.report.empty()) shown = table.select(for_people);
+        if (!options.report.empty()) shown = with_all_figures(table, for_people, listed);
     } catch (const batch::SqlError& error) {
         check(table, for_people, options, "1");
         throw batch::located(error, {"--where", 1, 1, ""});
@@ -102,7 +121,7 @@ void show(const ResultsArguments& options) {
     if (options.limit && *options.limit < rows.rows.size()) rows.rows.resize(*options.limit);
     if (!options.report.empty()) {
         shown.rows.resize(rows.rows.size());
-        write_file(options.report, report_page(title_of(options), table, shown));
+        write_file(options.report, report_page(title_of(options), table, shown, listed));
         say("{}: a report of {} rows\n", options.report, shown.rows.size());
         if (!options.format) return;
     }

@@ -169,8 +169,8 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
         write_trace(view, options.trace, wanted.trace, fmt::format("{}: {}", scenario.name, variant.name),
                     explanation.level_reason);
     if (wanted.pages != nullptr)
-        wanted.pages->push_back(
-            page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(wanted.variants)));
+        wanted.pages->push_back(page_variant(variant.cluster, &variant.lowered(), explanation, &view, variant.resolved,
+                                             page_limits(wanted.variants)));
     return std::move(explanation.result);
 }
 

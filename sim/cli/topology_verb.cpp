@@ -9,6 +9,7 @@
 #include "sim/config/file_kinds.hpp"
 #include "sim/output/topology_output.hpp"
 #include "sim/output/written_files.hpp"
+#include "sim/platform/cluster_picture.hpp"
 #include "sim/topology/formats.hpp"
 
 namespace syncline::cli {
@@ -34,6 +35,8 @@ std::string text_of(const config::TopologyQuestion& question, Use use, const Top
     const std::string& format = options.format;
     if (format == "dot") return dot_of(question);
     if (format == "graphml") return to_graphml(question.topology);
+    if (format == "svg" && question.cluster && use == Use::fabric && !options.expand)
+        return cluster_svg(*question.cluster);
     if (format == "svg")
         return to_svg(question.spec, question.topology, CableStyle::by_kind,
                       options.expand ? Detail::all : Detail::aggregated);
@@ -87,8 +90,8 @@ void add_topology(CLI::App& program, Action& action) {
     add_word("--format", options->format, {"table", "json", "dot", "svg", "graphml"}, "Output format (default: table)");
     verb->add_flag(
         "--expand", options->expand,
-        "Draw every host, switch and cable (default: above 128 hosts or switches, blocks of them; with --format "
-        "svg)");
+        "Draw every host, switch and cable (default: above 128 hosts or switches, blocks of them, and of a platform "
+        "one node with what it is connected to; with --format svg)");
     verb->add_option("--out", options->file, "Output file (default: standard output)")
         ->option_text("FILE")
         ->check(not_empty);

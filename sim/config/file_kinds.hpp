@@ -49,6 +49,7 @@ struct Argument {
 struct TopologyQuestion {
     TopologySpec spec;  ///< named: by its own name, the file's or the shape's
     Topology topology;
+    std::optional<Cluster> cluster = {};  ///< a platform's, with `spec` as its fabric
     std::string added = {};  ///< assignment of the key that the shape needs, if neither it nor `assignments` had it
 };
 

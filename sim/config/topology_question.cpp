@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "sim/config/assembly.hpp"
@@ -13,25 +15,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the number of ports of a platform's nodes; 0 if the platform does not give it.
-std::int64_t ports_of(Assembly& assembly, Node platform) {
+/// Returns the cluster of a platform; nothing if a key of it is wrong.
+std::optional<Cluster> cluster_of(Assembly& assembly, Node platform) {
     Cluster cluster;
     std::vector<Diagnostic> errors;  // discarded: other keys of a platform are not checked here
     assembly.expand_platform(platform);
     read(
         platform, "platform", [&](Fields& fields) { describe(fields, cluster); }, errors);
-    return errors.empty() ? cluster.nodes * cluster.node.nics : 0;
+    if (!errors.empty()) return std::nullopt;
+    return cluster;
 }
 
-/// Loads what `argument` names, as a topology's mapping. `hosts` becomes the number of hosts needed, if that is known.
-Node load(Assembly& assembly, const std::string& argument, std::int64_t& hosts) {
+/// Returns the number of ports of a platform's nodes: of two, if it has as many nodes as needed.
+std::int64_t ports_of(const Cluster& cluster) {
+    constexpr std::int64_t default_hosts = 16;
+    return cluster.nodes > 0 ? cluster.nodes * cluster.node.nics : std::max(default_hosts, 2 * cluster.node.nics);
+}
+
+/// Loads what `argument` names, as a topology's mapping. `cluster` becomes that of a platform.
+Node load(Assembly& assembly, const std::string& argument, std::optional<Cluster>& cluster) {
     Node node = assembly.library.argument(argument);
     if (!is_shape(argument))
         node = assembly.load_argument(find_argument(argument, {"topology", "platform"}, shape_names()));
     assembly.expand_topology(&node);
     Node* fabric = node.find("topology") ? nullptr : node.find("fabric");
     if (fabric == nullptr) return node;
-    hosts = ports_of(assembly, node);
+    cluster = cluster_of(assembly, node);
     assembly.expand_topology(fabric);
     return Node(*fabric);
 }
@@ -59,11 +68,11 @@ std::string complete(Assembly& assembly, const std::string& argument, Node& docu
 
 TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use) {
     Assembly assembly;
-    std::int64_t hosts = 0;
-    Node document = load(assembly, argument, hosts);
+    TopologyQuestion question;
+    Node document = load(assembly, argument, question.cluster);
+    const std::int64_t hosts = question.cluster ? ports_of(*question.cluster) : 0;
     for (const std::string& text : assignments)
         assembly.attempt([&] { merge(document, parse_assignment(assembly.library, text)); });
-    TopologyQuestion question;
     question.added = complete(assembly, argument, document);
     assembly.read(document, "topology", [&](Fields& fields) {
         describe(fields, question.spec);
@@ -73,6 +82,10 @@ TopologyQuestion load_topology(const std::string& argument, const std::vector<st
             question.topology = std::move(*topology);
     });
     assembly.finish();
+    if (question.cluster) {
+        question.cluster->fabric.topology = question.spec;
+        if (question.spec.hosts > 0) question.cluster->nodes = question.spec.hosts / question.cluster->node.nics;
+    }
     return question;
 }
 

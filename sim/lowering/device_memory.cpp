@@ -5,7 +5,6 @@
 #include <functional>
 #include <vector>
 
-#include "sim/lowering/pipeline.hpp"
 #include "sim/workload/kept.hpp"
 
 namespace syncline {
@@ -33,25 +32,35 @@ struct VirtualStageActivations {
     double kept = 0, again = 0, all_again = 0, loss = 0;
 };
 
+/// Activations of a layer for one microbatch: all, and those that are kept until its backward pass.
+struct LayerActivations {
+    double all = 0, kept = 0;
+};
+
+LayerActivations activations_of_layer(const Model& model, const Plan& plan, const Arrangement& arrangement,
+                                      std::uint32_t i) {
+    const PlacedLayer& placed = arrangement.layers[i];
+    const Layer& layer = model.layers[i];
+    const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
+    const Saved saved = plan.kept();
+    const double all = kept_bytes(model, layer, placed.share, sequence_ranks, saved);
+    if (plan.recomputation == Recomputation::selective)
+        return {all, kept_without_scores(model, layer, placed.share, sequence_ranks, saved)};
+    if (plan.recomputation == Recomputation::operators)
+        return {all, kept_by_operator(model, layer, placed.share, sequence_ranks, saved)};
+    if (!placed.recomputed) return {all, all};
+    return {all, arrangement.begins_span(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0};
+}
+
 VirtualStageActivations activations_of(const Model& model, const Plan& plan, const Arrangement& arrangement,
                                        std::uint32_t part) {
     VirtualStageActivations bytes;
     double span = 0;  // computed again with the layer, so far
-    const Saved saved = plan.kept();
     for (std::uint32_t i = arrangement.first_layer[part]; i < arrangement.first_layer[part + 1]; ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
-        const Layer& layer = model.layers[i];
-        const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
-        const double all = kept_bytes(model, layer, placed.share, sequence_ranks, saved);
-        double kept = all;
-        if (plan.recomputation == Recomputation::selective)
-            kept = kept_without_scores(model, layer, placed.share, sequence_ranks, saved);
-        else if (plan.recomputation == Recomputation::operators)
-            kept = kept_by_operator(model, layer, placed.share, sequence_ranks, saved);
-        else if (placed.recomputed)
-            kept = arrangement.begins_span(i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
+        const auto [all, kept] = activations_of_layer(model, plan, arrangement, i);
         bytes.kept += kept;
-        bytes.loss += loss_bytes(model, layer, placed.share, saved);
+        bytes.loss += loss_bytes(model, model.layers[i], placed.share, plan.kept());
         span = (arrangement.begins_span(i) ? 0 : span) + all - kept;
         bytes.again = std::max(bytes.again, span);
         // Scores are no inputs of products with weights.
@@ -60,21 +69,30 @@ VirtualStageActivations activations_of(const Model& model, const Plan& plan, con
     return {std::ceil(bytes.kept), std::ceil(bytes.again), std::ceil(bytes.all_again), std::ceil(bytes.loss)};
 }
 
-double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
+std::vector<HeldActivations> held(const Model& model, const Plan& plan, const Arrangement& arrangement,
+                                  std::uint32_t stage) {
     std::vector<VirtualStageActivations> virtual_stages;
     for (std::uint32_t which = 0; which < arrangement.virtual_stages; ++which)
         virtual_stages.push_back(
             activations_of(model, plan, arrangement, plan.parallelism.pipeline.virtual_stage_of(which, stage)));
-    double held = 0, peak = 0;
+    std::vector<HeldActivations> passes;
+    double held = 0;
     for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) {
         const VirtualStageActivations& passed = virtual_stages[slot.virtual_rank];
         if (slot.forward) held += passed.kept;
         // What is computed again for the gradients of inputs stays for those of weights.
         const double stays = slot.gradients == Gradients::all ? 0 : passed.all_again;
         if (slot.gradients == Gradients::inputs) held += stays;
-        peak = std::max(peak, held + std::max(passed.loss, slot.forward || stays > 0 ? 0 : passed.again));
+        const double during = held + std::max(passed.loss, slot.forward || stays > 0 ? 0 : passed.again);
         if (slot.releases()) held -= passed.kept + stays;
+        passes.push_back({slot, during, held});
     }
+    return passes;
+}
+
+double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
+    double peak = 0;
+    for (const HeldActivations& pass : held(model, plan, arrangement, stage)) peak = std::max(peak, pass.during_bytes);
     return peak;
 }
 
@@ -166,16 +184,32 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
 
 }  // namespace
 
-Memory memory_of(const Lowered& training) {
-    Memory most;
-    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
-        const Memory memory = memory_of_stage(training.model, training.plan, training.arrangement, stage);
-        if (memory.total_bytes() > most.total_bytes()) most = memory;
-    }
+Memory memory_of(const Lowered& training, std::uint32_t stage) {
+    Memory memory = memory_of_stage(training.model, training.plan, training.arrangement, stage);
     const Device& device = training.cluster.device;
     if (std::isfinite(device.memory_bytes))
-        most.device_bytes = std::max(0.0, device.memory_bytes - device.reserve_bytes);
+        memory.device_bytes = std::max(0.0, device.memory_bytes - device.reserve_bytes);
+    return memory;
+}
+
+Memory memory_of(const Lowered& training) {
+    Memory most = memory_of(training, 0);
+    for (std::uint32_t stage = 1; stage < training.arrangement.stages; ++stage) {
+        const Memory memory = memory_of(training, stage);
+        if (memory.total_bytes() > most.total_bytes()) most = memory;
+    }
     return most;
+}
+
+std::vector<double> kept_by_layer(const Lowered& training) {
+    std::vector<double> kept;
+    for (std::uint32_t i = 0; i < training.arrangement.layers.size(); ++i)
+        kept.push_back(activations_of_layer(training.model, training.plan, training.arrangement, i).kept);
+    return kept;
+}
+
+std::vector<HeldActivations> held_activations(const Lowered& training, std::uint32_t stage) {
+    return held(training.model, training.plan, training.arrangement, stage);
 }
 
 }  // namespace syncline

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "sim/lowering/lowered.hpp"
+#include "sim/lowering/pipeline.hpp"
 
 /// Memory that a device needs, in bytes. Elements have the model's size, or those of Plan::precision.
 ///
@@ -59,5 +61,20 @@ struct Memory {
 /// Returns the memory of the rank that needs the most: the first of the stage that needs the most, because first rows
 /// have a part of every layer.
 Memory memory_of(const Lowered& training);
+/// Returns the memory of the first rank of a stage.
+Memory memory_of(const Lowered& training, std::uint32_t stage);
+
+/// Activations that a device holds while a pass runs, and after it.
+struct HeldActivations {
+    Slot slot;
+    double during_bytes = 0, after_bytes = 0;
+};
+
+/// Returns them for the passes of a stage, in their order. The largest is Memory::activations_bytes, without the copies
+/// of torch.autocast, which stay all the time.
+std::vector<HeldActivations> held_activations(const Lowered& training, std::uint32_t stage);
+
+/// Returns the bytes of activations that each layer keeps for one microbatch until its backward pass.
+std::vector<double> kept_by_layer(const Lowered& training);
 
 }  // namespace syncline

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sim/plot/curve_names.hpp"
+#include "sim/plot/plot_axis.hpp"
 
 namespace syncline::batch {
 
@@ -37,17 +38,30 @@ struct Points {
     std::string y_unit;
 };
 
+/// Returns the columns whose values tell curves apart: the facet, if there is one, and the series.
+std::vector<std::string> keys_of(const PlotOptions& options) {
+    std::vector<std::string> keys = options.series;
+    if (!options.facet.empty()) keys.insert(keys.begin(), options.facet);
+    return keys;
+}
+
+/// Returns the name of a panel: "ranks = 8".
+std::string panel_name(const Table& table, const std::string& facet, const Value& value) {
+    return fmt::format("{} = {}", spoken(table, facet).name, curve_name(table, {facet}, {value}));
+}
+
 /// Returns the points that can be drawn; `notes` lists the others.
 Points read_points(Table& table, const PlotOptions& options, std::vector<std::string>& notes) {
     Points read;
     read.axes = table.settings();
     read.x_texts = table.holds_texts(options.x);
-    for (const std::string& one : options.series) read.series_texts.push_back(table.holds_texts(one));
+    const std::vector<std::string> keys = keys_of(options);
+    for (const std::string& one : keys) read.series_texts.push_back(table.holds_texts(one));
     read.axes.push_back("repeat");
     read.axes.push_back("study");
     std::vector<std::string> columns{options.x, options.y, "status", "study"};
     const std::size_t series = columns.size();
-    columns.insert(columns.end(), options.series.begin(), options.series.end());
+    columns.insert(columns.end(), keys.begin(), keys.end());
     const std::size_t fixed = columns.size();
     columns.insert(columns.end(), read.axes.begin(), read.axes.end());
     const Rows rows = table.select({.where = options.where, .sort = {}, .group = {}, .columns = columns});
@@ -168,6 +182,15 @@ bool Curves::averaged() const {
     return false;
 }
 
+std::size_t Curves::most_in_a_panel() const {
+    std::size_t most = 0;
+    for (std::size_t panel = 0; panel < panels.size(); ++panel)
+        most = std::max(
+            most, static_cast<std::size_t>(std::count_if(
+                      curves.begin(), curves.end(), [panel](const Curve& curve) { return curve.panel == panel; })));
+    return most;
+}
+
 Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::string>& notes) {
     const Points read = read_points(table, options, notes);
     std::vector<Value> x_values;
@@ -184,21 +207,52 @@ Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::st
         at[combination][xs.of(point.x)].push_back(point.y);
         first.try_emplace(combination, point.series);
     }
-    Curves result{xs.texts(),  xs.all(),          {}, read.points.front().study, averaged_over(read, xs, combinations),
-                  read.y_unit, read.points.size()};
+    Curves result;
+    result.categories = xs.texts();
+    result.xs = xs.all();
+    result.study = read.points.front().study;
+    result.averaged_over = averaged_over(read, xs, combinations);
+    result.y_unit = read.y_unit;
+    result.points = read.points.size();
     if (!result.averaged_over.empty())
         notes.push_back(fmt::format("each point is the mean over {}; choose one with --where", result.averaged_over));
+    const std::ptrdiff_t panels = options.facet.empty() ? 0 : 1;  // places of the facet in a combination
+    if (panels == 0) result.panels.push_back("");
+    std::map<std::size_t, std::size_t> panel_of;
+    std::map<Combination, std::size_t> dashes, alone;
     for (const auto& [combination, knots] : at) {
-        result.curves.push_back({curve_name(table, options.series, first.at(combination)), {}});
-        for (const auto& [x, ys] : knots) result.curves.back().knots.push_back(knot(x, ys));
+        const std::vector<Value>& values = first.at(combination);
+        Curve curve;
+        curve.name = curve_name(table, options.series, {values.begin() + panels, values.end()});
+        if (panels > 0) {
+            const auto [known, added] = panel_of.try_emplace(combination.front(), result.panels.size());
+            if (added) result.panels.push_back(panel_name(table, options.facet, values.front()));
+            curve.panel = known->second;
+        }
+        const Combination series(combination.begin() + panels, combination.end());
+        if (series.size() > 1) {
+            curve.colour = series.front();
+            curve.dash = dashes.try_emplace(Combination(series.begin() + 1, series.end()), dashes.size()).first->second;
+        } else {
+            curve.colour = curve.dash = alone.try_emplace(series, alone.size()).first->second;
+        }
+        for (const auto& [x, ys] : knots) curve.knots.push_back(knot(x, ys));
+        result.curves.push_back(std::move(curve));
     }
-    if (const std::string alike = coinciding(result.curves); !alike.empty())
-        notes.push_back("lines that coincide within 0.5 %: " + alike);
+    for (std::size_t panel = 0; panel < result.panels.size(); ++panel) {
+        std::vector<Curve> beside;
+        for (const Curve& curve : result.curves)
+            if (curve.panel == panel) beside.push_back(curve);
+        const std::string alike = coinciding(beside), name = result.panels[panel];
+        if (!alike.empty())
+            notes.push_back(
+                fmt::format("{}lines that coincide within 0.5 %: {}", name.empty() ? "" : name + ": ", alike));
+    }
     for (const Point& point : read.points)
         if (point.study != result.study) result.study.clear();
-    if (result.curves.size() > distinguishable)
-        notes.push_back(
-            fmt::format("{} curves are hard to distinguish; choose fewer with --where", result.curves.size()));
+    const std::size_t most = result.most_in_a_panel();
+    if (most > distinguishable)
+        notes.push_back(fmt::format("{} curves are hard to distinguish; choose fewer with --where", most));
     return result;
 }
 

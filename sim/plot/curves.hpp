@@ -22,19 +22,24 @@ struct Knot {
 
 struct Curve {
     std::string name;
+    std::size_t panel = 0;    ///< index in Curves::panels
+    std::size_t colour = 0;   ///< which value of the first series ...
+    std::size_t dash = 0;     ///< ... and which combination of the others; of a single series the same
     std::vector<Knot> knots;  ///< by x
 };
 
 struct Curves {
-    bool categories = false;   ///< x values are texts
-    std::vector<Position> xs;  ///< ascending
-    std::vector<Curve> curves;
-    std::string study;          ///< empty if the points belong to several studies
-    std::string averaged_over;  ///< the axes along which points of one knot differ
-    std::string y_unit;         ///< in which y values are written; empty: they are plain numbers
+    bool categories = false;          ///< x values are texts
+    std::vector<Position> xs;         ///< ascending
+    std::vector<Curve> curves;        ///< by panel
+    std::vector<std::string> panels;  ///< "ranks = 8"; one empty name without PlotOptions::facet
+    std::string study;                ///< empty if the points belong to several studies
+    std::string averaged_over;        ///< the axes along which points of one knot differ
+    std::string y_unit;               ///< in which y values are written; empty: they are plain numbers
     std::size_t points = 0;
 
-    bool averaged() const;  ///< returns whether a knot has different values
+    std::size_t most_in_a_panel() const;  ///< number of curves
+    bool averaged() const;                ///< returns whether a knot has different values
 };
 
 /// Values in order: ascending if all are numbers or quantities; else texts in the order of first appearance.

@@ -26,6 +26,16 @@ SYNCLINE_EMBED(html, SYNCLINE_PAGE_DIR "/page.html")
 SYNCLINE_EMBED(css, SYNCLINE_PAGE_DIR "/page.css")
 SYNCLINE_EMBED(chart, SYNCLINE_CHART_JS)
 SYNCLINE_EMBED(base, SYNCLINE_PAGE_DIR "/base.js")
+SYNCLINE_EMBED(address, SYNCLINE_PAGE_DIR "/address.js")
+SYNCLINE_EMBED(save, SYNCLINE_PAGE_DIR "/save.js")
+SYNCLINE_EMBED(svg_pen, SYNCLINE_PAGE_DIR "/svg_pen.js")
+SYNCLINE_EMBED(drawing, SYNCLINE_PAGE_DIR "/drawing.js")
+SYNCLINE_EMBED(zoom, SYNCLINE_PAGE_DIR "/zoom.js")
+SYNCLINE_EMBED(stages, SYNCLINE_PAGE_DIR "/stages.js")
+SYNCLINE_EMBED(path, SYNCLINE_PAGE_DIR "/path.js")
+SYNCLINE_EMBED(tornado, SYNCLINE_PAGE_DIR "/tornado.js")
+SYNCLINE_EMBED(memory, SYNCLINE_PAGE_DIR "/memory.js")
+SYNCLINE_EMBED(answer, SYNCLINE_PAGE_DIR "/answer.js")
 SYNCLINE_EMBED(figure, SYNCLINE_PAGE_DIR "/figure.js")
 SYNCLINE_EMBED(axes, SYNCLINE_PAGE_DIR "/axes.js")
 SYNCLINE_EMBED(bands, SYNCLINE_PAGE_DIR "/bands.js")
@@ -61,9 +71,32 @@ std::string_view chart_js() {
 std::string_view page_js() {
     static const std::string all = [] {
         std::string text;
-        for (const std::string_view part :
-             {base(), bands(), axes(), figure(), ranks(), timeline(), links(), variant(), choices(), batch_chart(),
-              batch(), validation_charts(), validation_tables(), validation(), plan(), page()})
+        for (const std::string_view part : {base(),
+                                            address(),
+                                            bands(),
+                                            axes(),
+                                            save(),
+                                            svg_pen(),
+                                            figure(),
+                                            drawing(),
+                                            zoom(),
+                                            ranks(),
+                                            timeline(),
+                                            stages(),
+                                            path(),
+                                            tornado(),
+                                            memory(),
+                                            links(),
+                                            variant(),
+                                            answer(),
+                                            choices(),
+                                            batch_chart(),
+                                            batch(),
+                                            validation_charts(),
+                                            validation_tables(),
+                                            validation(),
+                                            plan(),
+                                            page()})
             text += part;
         return text;
     }();

@@ -35,13 +35,21 @@ Json column(const batch::Table& table, const batch::Rows& rows, std::size_t inde
 }  // namespace
 
 std::string report_page(const std::string& title, const batch::Table& table, const batch::Rows& rows,
-                        std::size_t most_rows) {
+                        std::size_t listed, std::size_t most_rows) {
     Json columns = Json::array(), values = Json::array(), numbers = Json::array();
-    for (std::size_t i = 0; i < rows.columns.size(); ++i) columns.push_back(column(table, rows, i));
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < rows.columns.size(); ++i) {
+        Json described = column(table, rows, i);
+        described["listed"] = i < listed;
+        // A chart needs numbers; what limits a point is told beside its mark.
+        if (i >= listed && !described["figure"].get<bool>() && rows.columns[i] != "limited_by") continue;
+        kept.push_back(i);
+        columns.push_back(std::move(described));
+    }
     const std::size_t shown = std::min(rows.rows.size(), most_rows);
     for (std::size_t i = 0; i < shown; ++i) {
         Json value = Json::array(), number = Json::array();
-        for (std::size_t c = 0; c < rows.columns.size(); ++c) {
+        for (const std::size_t c : kept) {
             const batch::Value& each = rows.rows[i][c];
             value.push_back(batch::json_of(each));
             // Charts and sorting need the number of a quantity such as "25 Gbps", which is text.

@@ -57,6 +57,47 @@ std::vector<double> by_cable(const Topology& topology, const std::vector<LinkLoa
     return most;
 }
 
+/// Returns a link's name with an asterisk for each number: "host-*->leaf-*".
+std::string pattern_of(const std::string& name) {
+    std::string pattern;
+    for (const char letter : name) {
+        const bool digit = letter >= '0' && letter <= '9';
+        if (!digit)
+            pattern += letter;
+        else if (!pattern.ends_with('*'))
+            pattern += '*';
+    }
+    return pattern;
+}
+
+/// Groups links, which are in order of utilisation, that differ only in their numbers.
+Json groups_of(const std::vector<LinkLoad>& all, std::size_t most) {
+    constexpr double same = 1e-3;
+    struct Group {
+        std::string pattern;
+        const LinkLoad* first;
+        std::size_t count;
+    };
+    std::vector<Group> groups;
+    for (const LinkLoad& load : all) {
+        const std::string pattern = pattern_of(load.name);
+        const auto known = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+            return group.pattern == pattern && group.first->utilisation - load.utilisation <= same;
+        });
+        if (known != groups.end())
+            ++known->count;
+        else if (groups.size() < most)
+            groups.push_back({pattern, &load, 1});
+    }
+    Json json = Json::array();
+    for (const Group& group : groups)
+        json.push_back({{"links", group.count > 1 ? group.pattern : group.first->name},
+                        {"count", group.count},
+                        {"bytes", group.first->bytes},
+                        {"utilisation", group.first->utilisation}});
+    return json;
+}
+
 /// Rounds to four decimals, which is finer than eyes can see.
 Json shortened(const std::vector<double>& values) {
     Json json = Json::array();
@@ -96,7 +137,10 @@ Json page_links(const Cluster& cluster, const Result& result, const TimelineView
             if (elsewhere > 0) notes.push_back(fmt::format("{} links inside nodes are not in the picture.", elsewhere));
         }
     }
-    return {{"links", std::move(table)}, {"cables", std::move(cables)}, {"notes", std::move(notes)}};
+    return {{"links", std::move(table)},
+            {"groups", groups_of(all, limits.link_groups)},
+            {"cables", std::move(cables)},
+            {"notes", std::move(notes)}};
 }
 
 }  // namespace syncline

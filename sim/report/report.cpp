@@ -39,7 +39,11 @@ void put_variants(Json& data, const std::vector<PageVariant>& variants) {
                         {"timeline", variant.timeline},
                         {"links", variant.links},
                         {"picture", picture},
-                        {"scenario", variant.scenario}});
+                        {"scenario", variant.scenario},
+                        {"stages", variant.stages},
+                        {"memory", variant.memory},
+                        {"path", variant.path},
+                        {"facts", variant.facts}});
     }
     data["variants"] = std::move(list);
     data["pictures"] = std::move(pictures);
@@ -59,14 +63,20 @@ PageLimits page_limits(std::size_t variants) {
     return limits;
 }
 
-PageVariant page_variant(const Cluster& cluster, const Explanation& explanation, const TimelineView* view,
-                         const std::string& scenario, const PageLimits& limits) {
+PageVariant page_variant(const Cluster& cluster, const Lowered* training, const Explanation& explanation,
+                         const TimelineView* view, const std::string& scenario, const PageLimits& limits) {
     PageVariant variant{
         explanation.result.variant, page_explanation(explanation, limits), nullptr, nullptr, "", scenario};
     // A view that was not filled has no graph.
     const TimelineView* const recorded = view != nullptr && !view->timeline.recorded.empty() ? view : nullptr;
     if (recorded != nullptr)
         variant.timeline = page_timeline(*recorded, explanation.result.ranks, explanation.last_rank, limits);
+    if (recorded != nullptr && training != nullptr) {
+        variant.stages = page_stages(*recorded, *training, limits);
+        variant.memory = page_memory(*recorded, *training, limits);
+    }
+    if (training != nullptr) variant.facts = page_facts(*training, explanation.result);
+    variant.path = page_path(explanation, training);
     variant.links = page_links(cluster, explanation.result, recorded, limits, variant.picture);
     return variant;
 }

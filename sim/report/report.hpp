@@ -29,6 +29,7 @@ struct PageLimits {
     std::size_t bars = 8000;              ///< of a timeline
     std::size_t path_pieces = 400;        ///< of the critical path
     std::size_t links = 200;              ///< in the table below the picture
+    std::size_t link_groups = 12;         ///< of equal links
     std::size_t picture_bytes = 600'000;  ///< of a fabric
 };
 
@@ -43,11 +44,17 @@ struct PageVariant {
     Json links;        ///< links of the fabric
     std::string picture;
     std::string scenario;  ///< resolved scenario, as YAML
+    // Null where it is unknown:
+    Json stages = nullptr;  ///< passes of the pipeline
+    Json memory = nullptr;  ///< memory over time
+    Json path = nullptr;    ///< critical path over time
+    Json facts = nullptr;   ///< plan and cluster in words
 };
 
-/// Returns the data of a variant. `view`: the recording of explain(), or null.
-PageVariant page_variant(const Cluster& cluster, const Explanation& explanation, const TimelineView* view,
-                         const std::string& scenario, const PageLimits& limits);
+/// Returns the data of a variant. `training`: what `explanation` explains, or null. `view`: the recording of explain(),
+/// or null.
+PageVariant page_variant(const Cluster& cluster, const Lowered* training, const Explanation& explanation,
+                         const TimelineView* view, const std::string& scenario, const PageLimits& limits);
 
 /// A variant on a given number of ranks.
 struct ScalingPoint {
@@ -75,9 +82,10 @@ std::string report_page(const ReportData& data);
 std::string report_page(const SweepReport& report, const std::vector<PageVariant>& variants);
 
 /// Returns the output of `syncline results` as an HTML page: the best points, a chart of any result over any setting,
-/// and a sortable table of the rows. Rows beyond `most_rows` are left out, and the page says so.
+/// and a sortable table of the rows, with the first `listed` columns; the others are results for charts. Rows beyond
+/// `most_rows` are left out, and the page says so.
 std::string report_page(const std::string& title, const batch::Table& table, const batch::Rows& rows,
-                        std::size_t most_rows = 10'000);
+                        std::size_t listed, std::size_t most_rows = 10'000);
 
 /// A scenario beside a page.
 struct PlanFile {

@@ -80,13 +80,14 @@ struct Bar {
 using Lane = std::pair<ProcessId, StreamKind>;
 using Lanes = std::map<Lane, std::vector<Bar>>;
 
-/// Returns the bars of the chosen processes inside the window, relative to its start.
+/// Returns the bars of the chosen processes inside the window, relative to its start. Receives wait from early on, and
+/// what they wait for is in the sender's lane: they have no bars.
 Lanes bars_in_window(const TimelineView& view, const std::set<ProcessId>& chosen) {
     Lanes lanes;
     const double length = view.window.end_s - view.window.start_s;
     for (StreamId stream = 0; stream < view.graph.streams().size(); ++stream) {
         const Stream& of = view.graph.streams()[stream];
-        if (!chosen.contains(of.process)) continue;
+        if (!chosen.contains(of.process) || of.kind == StreamKind::receive) continue;
         for (const std::vector<Interval>& iteration : view.timeline.recorded) {
             for (const TaskId task : view.graph.tasks_of(stream)) {
                 if (task >= iteration.size()) continue;

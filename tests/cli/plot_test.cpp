@@ -21,7 +21,7 @@ struct PlotBench : StudyBench {
 
 }  // namespace
 
-TEST_CASE("plot draws a batch's results as SVG and PNG") {
+TEST_CASE("plot draws a batch's results as SVG, PNG and PDF, in the size that is wanted") {
     const PlotBench bench;
     const Outcome svg = bench.plot({"--x", "bytes", "--y", "completion_time_s"});
     CHECK(svg.status == 0);
@@ -43,6 +43,15 @@ TEST_CASE("plot draws a batch's results as SVG and PNG") {
 
     CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--log", "xy", "--out", "a.png"}).status == 0);
     CHECK_THAT(read_file(bench / "a.png"), StartsWith("\x89PNG"));
+
+    // 8.5 cm are 321.26 px of 96 to the inch, and 4 in are 288 points.
+    CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--width", "8.5cm", "--out", "c.svg"}).status == 0);
+    CHECK_THAT(read_file(bench / "c.svg"), ContainsSubstring("width=\"321\""));
+    CHECK(bench
+              .plot({"--x", "bytes", "--y", "completion_time_s", "--width", "4 in", "--height", "3 in", "--facet",
+                     "operation", "--out", "a.pdf"})
+              .status == 0);
+    CHECK_THAT(read_file(bench / "a.pdf"), StartsWith("%PDF") && ContainsSubstring("[ 0 0 288 216 ]"));
 }
 
 TEST_CASE("plot reports errors at their place", "[memory]") {
@@ -67,7 +76,17 @@ TEST_CASE("plot reports errors at their place", "[memory]") {
     CHECK(text.status == 3);
     CHECK_THAT(text.err, StartsWith("--log:1:1: error: 'status'"));
 
-    CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--out", "a.pdf"}).status == 2);
+    const Outcome facet = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--facet", "algoritm"});
+    CHECK(facet.status == 3);
+    CHECK_THAT(facet.err, StartsWith("--facet:1:1:"));
+
+    CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--out", "a.jpg"}).status == 2);
+    for (const char* width : {"8.5", "8.5 furlongs", "1 mm", "-3 in", "inf cm", "wide"}) {
+        CAPTURE(width);
+        const Outcome outcome = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--width", width});
+        CHECK(outcome.status == 2);
+        CHECK_THAT(outcome.err, ContainsSubstring("8.5cm, 85mm, 3.35in, 241pt, 800px"));
+    }
     CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--log", "z"}).status == 2);
     CHECK(bench.plot({"--x", "bytes"}).status == 2);
     CHECK(run_in(bench, {"plot", "nowhere", "--x", "bytes", "--y", "completion_time_s"}).status == 4);

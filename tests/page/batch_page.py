@@ -1,6 +1,7 @@
 """The page of a batch: filters, means and their spread, sorting."""
 import json
 import math
+import re
 
 import looks
 from looks import same
@@ -79,7 +80,47 @@ repeat: 5
     check_lines(driver, [point for point in points if point["repeat"] == 2 and point["variant"] == "ring"], "batch_per_rank",
                 "lines by batch")
     check_logs(driver, "filters")
+    check_address(driver, points)
+    check_limits(driver, page)
     sorted_points(driver, folder, syncline)
+
+
+def check_address(driver, points):
+    """Checks that the address of the last choices shows the same lines again."""
+    objective = ("const one = document.querySelector('#best select'); %s return [one.selectedIndex, one.options.length];")
+    chosen = driver.execute_script(objective % "one.selectedIndex = one.options.length - 1; "
+                                   "one.dispatchEvent(new Event('change'));")
+    driver.execute_script("document.querySelector('#points th button').click()")
+    address = driver.execute_script("return location.href")
+    driver.get("about:blank")
+    driver.get(address)
+    check_lines(driver, [point for point in points if point["repeat"] == 2 and point["variant"] == "ring"], "batch_per_rank",
+                "from the address")
+    assert driver.execute_script(objective % "") == chosen and chosen[0] > 0, chosen
+    assert driver.execute_script("return document.querySelector('#points th').getAttribute('aria-sort')") == "ascending"
+
+
+def check_limits(driver, page):
+    """Checks that a mark says what limits its points, if results do: here, rows in turn are limited by one of two links."""
+    before, data, after = re.fullmatch('(.*id="data">)(.*?)(</script>.*)', page.read_text(), re.DOTALL).groups()
+    data = json.loads(data)
+    data["columns"].append({"name": "limited_by", "setting": False, "figure": False, "unit": "number", "most_is_best": False,
+                            "listed": False})
+    for i, row in enumerate(data["rows"]):
+        row.append(("port", "spine")[i % 2])
+    for row in data["numbers"]:
+        row.append(None)
+    limited = page.with_name("limited.html")
+    limited.write_text(before + json.dumps(data).replace("<", "\\u003c") + after)
+    driver.get(limited.as_uri())
+    said = driver.execute_script("""
+const chart = Chart.getChart(document.querySelector("#chart canvas"));
+chart.tooltip.setActiveElements([{datasetIndex: 0, index: 0}], {x: 0, y: 0});
+chart.update();
+return chart.tooltip.body.flatMap((one) => [...one.lines, ...one.after]);
+""")
+    assert said[-1] in ("limited by port", "limited by port and spine", "limited by spine and port", "limited by spine"), said
+    check_logs(driver, "limited by")
 
 
 def check_spread(driver):

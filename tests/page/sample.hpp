@@ -81,11 +81,14 @@ inline Explanation sample_explanation(std::uint32_t ranks, const TimelineView& v
     for (std::uint32_t bucket = 0; bucket < sample_buckets; ++bucket)
         made.buckets.push_back({fmt::format("bucket {}", bucket), 1'000'000, 0.07 + 0.0125 * bucket,
                                 0.082 + 0.0125 * bucket, 0.012, bucket + 1 == sample_buckets ? 0.008 : 0});
-    made.path = {{PathKind::compute, "forward of layer-0", "rank 3", "", 0, 0.054},
-                 {PathKind::compute, "backward of layer-0", "rank 3", "", 0.054, window_s - 0.008},
-                 {PathKind::transfer, "bucket 7", "rank 3 -> rank 4", "host-3->switch-0", window_s - 0.008, window_s}};
+    made.path = {{PathKind::compute, "forward of layer-0", "rank 3", "", 0, 0.054, "forward"},
+                 {PathKind::compute, "backward of layer-0", "rank 3", "", 0.054, window_s - 0.008, "backward"},
+                 {PathKind::transfer, "bucket 7", "rank 3 -> rank 4", "host-3->switch-0", window_s - 0.008, window_s, "exchange"}};
     made.shares = {{PathKind::compute, "passes", "", 0, 2, window_s - 0.008, 1 - 0.008 / window_s},
                    {PathKind::transfer, "bucket 7", "host-3->switch-0", 1, 1, 0.008, 0.008 / window_s}};
+    made.phases = {{"backward", window_s - 0.062, 1 - 0.062 / window_s},
+                   {"forward", 0.054, 0.054 / window_s},
+                   {"exchange", 0.008, 0.008 / window_s}};
     for (std::size_t i = 0; i < 10 && i < ranks; ++i) {
         LinkParts link{
             fmt::format("host-{}->switch-0", ranks - 1 - i), 1e9,  1000, 0.1,
@@ -118,7 +121,7 @@ inline ReportData sample_report(std::uint32_t ranks) {
     ReportData data;
     data.report = {"sample <b>page</b>", {explanation.result}};
     data.variants = {
-        page_variant(sample_cluster(ranks), explanation, &view, "training:\n  ranks: 64\n", page_limits(1))};
+        page_variant(sample_cluster(ranks), nullptr, explanation, &view, "training:\n  ranks: 64\n", page_limits(1))};
     for (std::int64_t n = 1; n <= ranks; n *= 2)
         data.scaling.resize(1), data.scaling[0].points.push_back({n, 0.17, 190.0 * static_cast<double>(n), 0.99});
     data.scaling[0].variant = explanation.result.variant;

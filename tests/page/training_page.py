@@ -1,5 +1,7 @@
 """The pages of a training and of a collective operation."""
 import json
+import re
+import xml.etree.ElementTree
 
 import looks
 from looks import same
@@ -35,6 +37,7 @@ def training(driver, folder, syncline, _):
         boxes = driver.execute_script("return [...document.querySelectorAll('#summary .scroll')].map((box) => "
                                       "[box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight])")
         assert boxes == [[0, 0], [0, 0]], f"{width} px: the summary scrolls: {boxes}"
+        check_first(driver, width, results)
     summary = driver.execute_script("return document.querySelector('#summary').textContent")
     assert "The same in all rows: " in summary and "ranks = 8" in summary and LONG_NAME in summary
 
@@ -50,12 +53,13 @@ def training(driver, folder, syncline, _):
 
     # Each variant has its own links and theory.
     for index, result in enumerate(results):
-        driver.execute_script("const select = document.getElementById('variant'); select.value = arguments[0];"
-                              "select.dispatchEvent(new Event('change'));" + UNFOLD, index)
+        driver.execute_script("document.querySelectorAll('.variants button')[arguments[0]].click();" + UNFOLD, index)
         charts = driver.execute_script(CHARTS)
+        # Equal links are one bar.
         links = chart_of(charts, "Busiest links")
-        assert links["labels"] == [link["link"] for link in result["links"]]
-        same(links["sets"][0]["data"], [link["utilisation"] for link in result["links"]], "links")
+        uses = [link["utilisation"] for link in result["links"]]
+        same(links["sets"][0]["data"][:1], uses[:1], "links")
+        assert any("*" in label and label.endswith(")") for label in links["labels"]), links["labels"]
         theory = [result["iteration_time_s"], result["closed_form"]["iteration_time_s"]]
         shown = chart_of(charts, "Theory and simulation")["sets"][0]["data"]
         same(shown[:len([value for value in theory if value])], [value for value in theory if value], "theory")
@@ -63,6 +67,85 @@ def training(driver, folder, syncline, _):
             check_timeline(driver)
     assert "ranks: 8" in driver.execute_script("return document.querySelector('pre').textContent")
     check_logs(driver, "variants")
+    check_address(driver, page, results)
+    check_limit(driver, page)
+    check_saved(driver, page)
+
+
+ANSWER = """
+const main = document.querySelector("#answer .main b"), box = main.getBoundingClientRect();
+return {variant: document.querySelector("#answer h2")?.textContent, number: main.textContent, bottom: box.bottom,
+    size: parseFloat(getComputedStyle(main).fontSize)};
+"""
+
+
+def check_first(driver, width, results):
+    """Checks that the iteration time of the fastest variant is the largest text, and seen without scrolling."""
+    driver.execute_script("scrollTo(0, 0)")
+    answer = driver.execute_script(ANSWER)
+    best = max(results, key=lambda result: result["throughput_samples_per_s"])
+    assert answer["variant"] == best["variant"], answer
+    assert answer["number"] == driver.execute_script("return units.s(arguments[0])", best["iteration_time_s"]), answer
+    assert answer["bottom"] < 900 and answer["size"] > 35, f"{width} px: {answer}"
+
+
+def check_address(driver, page, results):
+    """Checks that the address shows the chosen variant again."""
+    name = results[1]["variant"]
+    driver.execute_script("document.querySelectorAll('.variants button')[1].click()")
+    address = driver.execute_script("return location.href")
+    driver.get("about:blank")
+    driver.get(address)
+    assert driver.execute_script(ANSWER)["variant"] == name
+    driver.get("about:blank")
+    driver.get(page.as_uri())
+
+
+def check_limit(driver, page):
+    """Checks that the page says what limits the iteration, if the result and its explanation do."""
+    shown = "return [...document.querySelectorAll('#answer .limit')].map((one) => one.textContent)"
+    assert driver.execute_script(shown) == [], "results of today have neither"
+    before, data, after = re.fullmatch('(.*id="data">)(.*?)(</script>.*)', page.read_text(), re.DOTALL).groups()
+    data = json.loads(data)
+    limited = page.with_name("limited.html")
+    for by, diagnosis, wanted in (
+            ("port of server 0", None, ["Limited by port of server 0."]),
+            ("port", "It takes 97 ms. Slicing would give 350 ms.", ["Limited by port. It takes 97 ms. Slicing would give 350 ms."]),
+            ("port", "Limited by the port of server 0. Half of it.", ["Limited by the port of server 0. Half of it."])):
+        for result, variant in zip(data["report"]["results"], data["variants"]):
+            result["limited_by"] = by
+            variant["explanation"]["diagnosis"] = diagnosis
+        limited.write_text(before + json.dumps(data).replace("<", "\\u003c") + after)
+        driver.get("about:blank")
+        driver.get(limited.as_uri())
+        assert driver.execute_script(shown) == wanted, driver.execute_script(shown)
+    check_logs(driver, "limited by")
+
+
+def check_saved(driver, page):
+    """Checks the files of all charts: an SVG is XML with the chart's texts on white, a PNG has its pixels twice."""
+    driver.get(page.as_uri())
+    saved = driver.execute_async_script("""
+const done = arguments[arguments.length - 1], files = [];
+const svg_file = async (blob) => files.push({kind: "SVG", text: await blob.text()});
+const waits = [], made = URL.createObjectURL;
+URL.createObjectURL = (blob) => { waits.push(svg_file(blob)); return made(blob); };
+HTMLAnchorElement.prototype.click = function () {
+    if (this.href.startsWith("data:image/png")) files.push({kind: "PNG", text: this.href, name: this.download});
+};
+const buttons = [...document.querySelectorAll(".save button")];
+for (const button of buttons) button.click();
+setTimeout(() => Promise.all(waits).then(() => done({files, buttons: buttons.length})), 3000);
+""")
+    assert len(saved["files"]) == saved["buttons"] > 8, saved["buttons"]
+    assert all(file["name"].endswith(".png") and len(file["text"]) > 2000 for file in saved["files"] if file["kind"] == "PNG")
+    texts = [file["text"] for file in saved["files"] if file["kind"] == "SVG"]
+    for text in texts:
+        root = xml.etree.ElementTree.fromstring(text)
+        words = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert len(words) > 3 and "var(" not in text and 'fill="#ffffff"' in text, words
+    assert any("alexnet" in text or "iteration time" in text for text in texts)
+    check_logs(driver, "saved")
 
 
 def exchange(driver, folder, syncline, _):

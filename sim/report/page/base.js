@@ -30,6 +30,8 @@ function scaled(value, units) {
 const units = {
     s: (value) => scaled(value, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]),
     B: (value) => scaled(value, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]),
+    GiB: (value) =>
+        (value === null || value === undefined ? "–" : `${digits(value / 2 ** 30, value < 2 ** 30 ? 2 : 3)} GiB`),
     Bps: (value) => scaled(value, [[1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]]),
     share: (value) => (value === null || value === undefined ? "–" : digits(100 * value, 3) + " %"),
     per_s: (value) => (value === null || value === undefined ? "–" : digits(value, 5) + " /s"),
@@ -116,7 +118,12 @@ function folded(caption, columns, rows) {
 /// Adds a section with a heading, listed in the contents.
 function section(id, title) {
     const list = document.querySelector("#contents ul") ?? document.getElementById("contents").appendChild(make("ul"));
-    list.append(make("li", {}, make("a", {href: "#" + id}, title)));
+    const go = (event) => {
+        event.preventDefault();
+        remember("at", id);
+        show_place();
+    };
+    list.append(make("li", {}, make("a", {href: "#at=" + id, onclick: go}, title)));
     const element = make("section", {id, "aria-labelledby": id + "-title"}, make("h2", {id: id + "-title"}, title));
     document.getElementById("main").append(element);
     return element;

@@ -7,7 +7,10 @@ function batch_chart(columns, rows, value_at, figures, settings) {
         (column) =>
             !["point", "points"].includes(columns[column].name) && new Set(rows.map((row) => row[column])).size > 1);
     const usable = varied.length > 0 ? varied : settings;
-    const chosen = new Map();  // by column, as the reader set the filter
+    // By column, as the reader set the filter, or the address does.
+    const chosen = new Map(usable.map((column) => [column, address.get(`only ${columns[column].name}`)])
+                               .filter(([, value]) => value !== null));
+    const limit = columns.findIndex((column) => column.name === "limited_by");
     const axes_changed = () => {
         if (series.value === x.value) series.value = "";
         show();
@@ -16,10 +19,17 @@ function batch_chart(columns, rows, value_at, figures, settings) {
     const x = chooser("Horizontal axis", usable, columns, axes_changed);
     const series = chooser("Lines", usable, columns, axes_changed);
     series.prepend(make("option", {value: ""}, "a single line"));
-    y.value = main_figure(columns, figures);
-    x.value = main_setting(columns, rows, usable, value_at);
-    series.value = main_series(columns, rows, usable.filter((column) => String(column) !== x.value), value_at) ?? "";
-    const log = make("input", {type: "checkbox", onchange: () => show()});
+    const named = (what, among) => among.find((column) => columns[column].name === address.get(what));
+    y.value = named("y", figures) ?? main_figure(columns, figures);
+    x.value = named("x", usable) ?? main_setting(columns, rows, usable, value_at);
+    const others = usable.filter((column) => String(column) !== x.value);
+    series.value = address.get("lines") === "one" ? "" :
+                                                    named("lines", others) ?? main_series(columns, rows, others, value_at) ?? "";
+    const log = make("input", {type: "checkbox", checked: address.get("log") === "y", onchange: () => show()});
+    const choose = (what, select) => select.addEventListener(
+        "change", () => remember(what, select.value === "" ? "one" : columns[select.value].name));
+    [["y", y], ["x", x], ["lines", series]].forEach(([what, select]) => choose(what, select));
+    log.addEventListener("change", () => remember("log", log.checked ? "y" : null));
     const fixed = make("div", {class: "tools filters"}), place = make("div");
     parent.append(
         make(
@@ -35,6 +45,7 @@ function batch_chart(columns, rows, value_at, figures, settings) {
                 "data-setting": columns[column].name,
                 onchange: () => {
                     chosen.set(column, select.value);
+                    remember(`only ${columns[column].name}`, select.value);
                     show();
                 }
             });
@@ -68,17 +79,22 @@ function batch_chart(columns, rows, value_at, figures, settings) {
                 (columns[by].name === "variant" ? "" : name(by) + " ") + written_as(rows[row][by]);
             if (!lines.has(label)) lines.set(label, new Map());
             const knots = lines.get(label), [low, high] = range_of(row, up);
-            const before = knots.get(at) ?? {mean: 0, low, high, points: 0};
+            const before = knots.get(at) ?? {mean: 0, low, high, points: 0, limits: []};
+            const limits = limit < 0 || rows[row][limit] === null ? [] : [String(rows[row][limit])];
             const points = before.points + 1;
             knots.set(at, {
                 mean: before.mean + (value - before.mean) / points,
                 low: Math.min(before.low, low),
                 high: Math.max(before.high, high),
-                points
+                points,
+                limits: [...new Set([...before.limits, ...limits])]
             });
         }
         return lines;
     }
+
+    /// Returns the line that says what limits a mark's points, for those whose results do.
+    const limits_of = ({limits}) => (limits.length > 0 ? `limited by ${listed(limits)}` : undefined);
 
     function description(filters, lines, shown) {
         const held = filters.filter(({value}) => value !== all_values);
@@ -117,8 +133,8 @@ function batch_chart(columns, rows, value_at, figures, settings) {
         const written = new Map(some.map((row) => [value_at(row, along), String(rows[row][along])]));
         const unit = columns[up].unit, shown = [...lines].slice(0, 24);
         const points_of = (knots) => positions.filter((at) => knots.has(at)).map((at) => {
-            const {mean, low, high} = knots.get(at);
-            return {x: numeric ? at : written.get(at), y: mean, low, high};
+            const {mean, low, high, limits} = knots.get(at);
+            return {x: numeric ? at : written.get(at), y: mean, low, high, limits};
         });
         const knots_drawn = [...lines.values()].flatMap((knots) => [...knots.values()]);
         figure(place, {
@@ -133,6 +149,7 @@ function batch_chart(columns, rows, value_at, figures, settings) {
                 },
                 plugins: [spread],
                 options: {
+                    plugins: {tooltip: {callbacks: {afterLabel: ({raw}) => limits_of(raw)}}},
                     scales: {
                         x: numeric ? measured_axis(name(along), positions, (at) => written.get(at)) :
                                      axis(name(along), null),
@@ -147,11 +164,11 @@ function batch_chart(columns, rows, value_at, figures, settings) {
             height: 420,
             columns: [
                 [by === null ? "line" : name(by), "text"], [name(along), "text"], ["points", "number"],
-                ["minimum", unit], ["mean", unit], ["maximum", unit]
+                ["minimum", unit], ["mean", unit], ["maximum", unit], ...(limit < 0 ? [] : [["limited by", "text"]])
             ],
             rows: [...lines].flatMap(([label, knots]) => positions.filter((at) => knots.has(at)).map((at) => {
-                const {mean, low, high, points} = knots.get(at);
-                return [label, written.get(at), points, low, mean, high];
+                const {mean, low, high, points, limits} = knots.get(at);
+                return [label, written.get(at), points, low, mean, high, ...(limit < 0 ? [] : [listed(limits)])];
             })),
         });
     }

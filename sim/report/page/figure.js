@@ -58,7 +58,9 @@ function pattern(name) {
         pen.lineTo(to_x, to_y);
         pen.stroke();
     }
-    return pen.createPattern(tile, "repeat");
+    const made = pen.createPattern(tile, "repeat");
+    recorded_patterns.set(made, {colour, strokes, ink: pen.strokeStyle});
+    return made;
 }
 
 /// Returns bars in the colour of the part of time that `label` names, or of a quantity.
@@ -149,7 +151,8 @@ function figure(parent, {title, text, config, height, columns, rows, unit = "num
         box.style.height = `${typeof height === "function" ? height() : height}px`;
     };
     const element = make(
-        "div", {class: "figure"}, make("h3", {}, title), make("p", {}, text), before, box, coincide,
+        "div", {class: "figure"}, heading(title, () => svg_of_chart(Chart.getChart(canvas))), make("p", {}, text), before,
+        box, coincide,
         folded(title, columns, rows));
     parent.append(element);
     resize();
@@ -177,8 +180,14 @@ function figure(parent, {title, text, config, height, columns, rows, unit = "num
             };
             made.options = {
                 ...made.options,
-                plugins:
-                    {...made.options?.plugins, legend, tooltip: {callbacks: {label}, ...made.options?.plugins?.tooltip}}
+                plugins: {
+                    ...made.options?.plugins,
+                    legend,
+                    tooltip: {
+                        ...made.options?.plugins?.tooltip,
+                        callbacks: {label, ...made.options?.plugins?.tooltip?.callbacks}
+                    }
+                }
             };
             return made;
         }
@@ -212,8 +221,24 @@ dark_screen.addEventListener("change", draw_again);
 function print_mode(on) {
     if (printing === on) return;
     printing = on;
+    document.documentElement.classList.toggle("light", on);
     document.documentElement.classList.toggle("printed", on);
     draw_again();
+}
+
+/// Returns what `read()` returns while all charts have the colours of paper.
+function in_light_colours(read) {
+    if (printing || !dark_screen.matches) return read();
+    const change = (on) => {
+        document.documentElement.classList.toggle("light", on);
+        draw_again();
+    };
+    change(true);
+    try {
+        return read();
+    } finally {
+        change(false);
+    }
 }
 window.addEventListener("beforeprint", () => print_mode(true));
 window.addEventListener("afterprint", () => print_mode(false));

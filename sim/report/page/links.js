@@ -16,9 +16,13 @@ function heat_map(parent, variant) {
     const text =
         "The utilisation of a link is the number of bytes that it carries in the iteration, divided by what its bandwidth " +
         `allows.${cables ? " A cable shows the busier of its two directions. Point at a cable to see its name." : ""}`;
+    const drawn_here = cables && variant.picture !== null;
     const element = make(
-        "div", {class: "figure"}, make("h3", {}, "Links of the fabric"), make("p", {}, [text, ...notes].join(" ")));
-    if (cables && variant.picture !== null) {
+        "div", {class: "figure"},
+        drawn_here ? heading("Links of the fabric", () => element.querySelector(".picture svg")) :
+                     make("h3", {}, "Links of the fabric"),
+        make("p", {}, [text, ...notes].join(" ")));
+    if (drawn_here) {
         const picture = make("div", {
             class: "picture",
             role: "img",
@@ -61,23 +65,34 @@ function heat_map(parent, variant) {
     parent.append(element);
 }
 
-/// The links with the highest utilisation.
-function busiest_links(parent, links) {
-    const labels = links.map((link) => link.link);
+/// The links with the highest utilisation, equal ones as one bar.
+function busiest_links(parent, groups, links) {
+    if (groups.length === 0) return;
+    const label = ({links, count}) => (count > 1 ? `${links} (${count})` : links);
     figure(parent, {
         title: "Busiest links",
-        text: "These links have the highest utilisation in the iteration. Each direction of a cable is a link.",
+        text: "Links that differ only in their numbers, and have the same utilisation, are one bar with their count. " +
+            "Each direction of a cable is a link.",
         unit: "share",
         config: () => across_config(
-            "utilisation", "share", "link", labels, [bars("utilisation", links.map((link) => link.utilisation))]),
-        height: across_height(links.length),
-        columns: [["link", "text"], ["bytes", "B"], ["utilisation", "share"]],
-        rows: links.map((link) => [link.link, link.bytes, link.utilisation]),
+            "utilisation", "share", "link", groups.map(label),
+            [bars("utilisation", groups.map((group) => group.utilisation))]),
+        height: across_height(groups.length),
+        columns: [["link", "text"], ["count", "number"], ["bytes", "B"], ["utilisation", "share"]],
+        rows: [
+            ...groups.map(({links, count, bytes, utilisation}) => [links, count, bytes, utilisation]),
+            ...links.map((link) => [link.link, 1, link.bytes, link.utilisation])
+        ],
     });
 }
 
 function link_profiles(parent, links, window_s) {
-    const with_profile = links.filter((link) => link.profile.length > 0).slice(0, 5);
+    const recorded = links.filter((link) => link.profile.length > 0);
+    const alike = (one, other) => one.profile.every((use, part) => Math.abs(use - other.profile[part]) <= 1e-3);
+    const with_profile = groups_of(recorded, alike).slice(0, 5).map((members) => ({
+        ...recorded[members[0]],
+        link: recorded[members[0]].link + (members.length > 1 ? ` and ${members.length - 1} more` : "")
+    }));
     if (with_profile.length > 0) {
         const parts = with_profile[0].profile.length;
         const times = Array.from({length: parts}, (_, i) => i * window_s / parts);
@@ -87,8 +102,8 @@ function link_profiles(parent, links, window_s) {
         figure(parent, {
             title: "Link utilisation over time",
             unit: "share",
-            text: `The chart shows the ${with_profile.length} most utilised links in ${
-                parts} equal intervals of the window. The bytes of a message are spread evenly over its transfer time.`,
+            text: `The chart shows the ${recorded.length} most utilised links in ${
+                parts} equal intervals of the window; those that are alike are one line. The bytes of a message are spread evenly over its transfer time.`,
             config: () => ({
                 type: "line",
                 data: {

@@ -15,27 +15,30 @@ const iteration_parts = [
     ["waiting", (result) => result.waiting_time_s], ["idle", (result) => result.idle_time_s]
 ];
 
-function training_summary(results) {
+/// Returns the variants with the highest throughput, one for each workload.
+function best_of(results) {
     // Throughputs of different workloads are not comparable.
     const fastest = (workload) =>
         results.filter((result) => result.workload === workload)
             .reduce(
                 (best, result) =>
                     ((result.throughput_samples_per_s ?? 0) > (best.throughput_samples_per_s ?? 0) ? result : best));
-    const sentence = (result) =>
-        `takes ${units.s(result.iteration_time_s)} for an iteration on ${result.ranks} ranks, which gives ${
-            digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
-        (result.scaling_efficiency === null ?
-             "." :
-             ` and a ${result.scaling} scaling efficiency of ${units.share(result.scaling_efficiency)}.`);
-    const workloads = [...new Set(results.map((result) => result.workload))];
-    const best = workloads.map(fastest).map(
-        (result) => `${workloads.length > 1 ? `For ${result.workload}, the` : "The"} fastest variant is ${
-            result.variant}: it ${sentence(result)}`);
-    document.getElementById("lead").textContent = results.length === 1 ?
-        `The training of ${results[0].workload} ${sentence(results[0])}` :
-        `This page compares ${results.length} variants of a training. ${best.join(" ")}`;
-    const parent = section("summary", "Summary");
+    return [...new Set(results.map((result) => result.workload))].map(fastest);
+}
+
+/// Says which variant is the fastest, if there are several.
+function training_lead(results, best) {
+    if (results.length === 1) return;
+    const sentence = (result) => {
+        const among = results.filter(({workload}) => workload === result.workload).length;
+        return `${best.length > 1 ? `${result.workload}: ` : ""}${result.variant} is the fastest of ${among} variants, with ${
+            digits(result.throughput_samples_per_s ?? 0, 4)} samples per second.`;
+    };
+    document.getElementById("lead").textContent = best.map(sentence).join(" ");
+}
+
+function training_summary(results) {
+    const parent = section("summary", "All numbers");
     const part = (caption, fields) =>
         narrow_table(caption, fields, results.map((result) => fields.map(([, , of]) => of(result))));
     parent.append(make(
@@ -64,13 +67,13 @@ function training_summary(results) {
             ["exchange", "text", (result) => result.exchange], ["algorithm", "text", (result) => result.algorithm],
             ["fabric", "text", (result) => result.fabric], ["transport", "text", (result) => result.transport],
             ["messages", "number", (result) => result.messages], ["bytes sent", "B", (result) => result.bytes_sent],
-            ["memory", "B", (result) => result.memory.total_bytes],
+            ["memory", "GiB", (result) => result.memory.total_bytes],
             ["cost per million samples", "number", (result) => result.cost_per_million_samples]
         ])));
 }
 
 function training_comparison(results) {
-    const parent = section("comparison", results.length > 1 ? "Comparison of variants" : "Time and throughput");
+    const parent = section("comparison", "Comparison of variants");
     const labels = results.map((result) => result.variant);
     const grid = parent.appendChild(make("div", {class: "grid"}));
     figure(grid, {
@@ -99,36 +102,33 @@ function training_comparison(results) {
     });
 }
 
-function training_details(results) {
-    const parent = section("why", "Why this iteration time?");
+/// Shows the answer and the explanation of the variant that the address names, or else of the best one.
+function training_details(results, best, answer, details) {
+    const choice = make("div", {class: "variants", role: "group", "aria-label": "Variant"});
     const place = make("div");
-    if (results.length > 1) {
-        const select = make(
-            "select", {id: "variant", onchange: () => show()},
-            ...results.map((result, i) => make("option", {value: i}, result.variant)));
-        parent.append(make("label", {class: "choice"}, "Variant ", select));
-        const heading = make("h3", {"aria-live": "polite"});
-        parent.append(heading, place);
-        const show = () => {
-            heading.textContent = results[select.value].variant;
-            show_variant(place, results[select.value], data.variants[select.value]);
-        };
-        show();
-    } else {
-        parent.append(place);
-        show_variant(place, results[0], data.variants[0]);
-    }
+    if (results.length > 1) answer.append(choice);
+    answer.append(place);
+    const show = (index) => {
+        [...choice.children].forEach(
+            (button, i) => button.setAttribute("aria-pressed", String(i === index)));
+        show_answer(place, results[index], data.variants[index], results.length > 1);
+        show_variant(details, results[index], data.variants[index]);
+    };
+    const choose = (index) => {
+        remember("variant", results[index].variant);
+        show(index);
+    };
+    choice.append(...results.map((result, i) => make(
+                                     "button", {type: "button", onclick: () => choose(i)}, make("span", {}, result.variant),
+                                     ` ${units.s(result.iteration_time_s)}`)));
+    const named = results.findIndex(({variant}) => variant === address.get("variant"));
+    show(named >= 0 ? named : results.indexOf(best));
 }
 
 function scaling_section() {
-    const parent = section("scaling", "Scaling");
     const curves = data.scaling.filter((curve) => curve.points.length > 0);
-    if (curves.length === 0) {
-        parent.append(note(
-            data.scaling_note ||
-            "Only the scenario's own number of ranks was simulated. With --scaling, syncline run adds 1, 2, 4 … ranks."));
-        return;
-    }
+    if (curves.length === 0 && data.scaling_note === "") return;
+    const parent = section("scaling", "Scaling");
     if (data.scaling_note !== "") parent.append(note(data.scaling_note));
     const grid = parent.appendChild(make("div", {class: "grid"}));
     const columns = [
@@ -191,10 +191,13 @@ function scenario_section() {
 }
 
 function training_page() {
-    const {results} = data.report;
+    const {results} = data.report, best = best_of(results);
+    training_lead(results, best);
+    const answer = document.getElementById("main").appendChild(make("section", {id: "answer", "aria-label": "Answer"}));
+    if (results.length > 1) training_comparison(results);
+    const details = section("why", "Why this iteration time?").appendChild(make("div"));
+    training_details(results, best[0], answer, details);
     training_summary(results);
-    training_comparison(results);
-    training_details(results);
     scaling_section();
     scenario_section();
 }
@@ -275,3 +278,4 @@ theme();
 ({training: training_page, exchange: exchange_page, batch: batch_page, validation: validation_page, plan: plan_page})[data.kind]();
 document.getElementById("footer").textContent = `Generated by ${data.program}. Charts: Chart.js ${
     Chart.version}, MIT licence. This page is self-contained and loads nothing from the network.`;
+show_place();

@@ -143,39 +143,11 @@ function timeline_figure(parent, timeline) {
         chart.options.scales.x.max = view.to;
         chart.update("none");
     }
-    const zoom = (factor) => {
-        const middle = (view.from + view.to) / 2, half = (view.to - view.from) * factor / 2;
-        show(middle - half, middle + half);
-    };
-    const move = (share) => {
-        const step = share * (view.to - view.from);
-        show(view.from + step, view.to + step);
-    };
-    const whole = () => show(0, window_s);
     from.addEventListener("input", () => show(Math.min(from.value * window_s / 1000, view.to - least_s), view.to));
     to.addEventListener("input", () => show(view.from, Math.max(to.value * window_s / 1000, view.from + least_s)));
-    const button = (text, label, action) =>
-        make("button", {type: "button", "aria-label": label, onclick: action}, text);
-    tools.append(
-        make("label", {}, "from ", from), make("label", {}, "to ", to), button("+", "Zoom in", () => zoom(0.5)),
-        button("−", "Zoom out", () => zoom(2)), button("←", "Earlier", () => move(-0.5)),
-        button("→", "Later", () => move(0.5)), button("all", "The whole window", whole), said);
-
-    made.box.tabIndex = 0;
-    made.box.setAttribute("role", "group");
-    made.box.setAttribute("aria-label", "Timeline: plus and minus zoom, arrows move, 0 shows the whole window");
-    made.box.addEventListener("keydown", (event) => {
-        const action = {
-            "+": () => zoom(0.5),
-            "-": () => zoom(2),
-            ArrowLeft: () => move(-0.25),
-            ArrowRight: () => move(0.25),
-            0: whole
-        }[event.key];
-        if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
-        event.preventDefault();
-        action();
-    });
+    tools.append(make("label", {}, "from ", from), make("label", {}, "to ", to));
+    zoom_tools(tools, made.box, view, window_s, show);
+    tools.append(said);
     drag(made, show, () => view);
     const band_at = (index) => (lines[index]?.band.members.length > 1 ? lines[index].band : undefined);
     const changed = () => {

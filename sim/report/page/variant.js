@@ -107,45 +107,6 @@ function core_phases(phases) {
         `${listed(inside.map(({phase, share}) => `${part_of(share)} ${phase}`))}.`;
 }
 
-function path_figure(
-    parent, {critical_path: path, critical_path_shares: shares, critical_path_phases: phases, path_note}) {
-    const shown = shares.slice(0, 15);
-    const labels = shown.map((share) => share.what);
-    const over = ({link, links}) => (links > 1 ? `${link} and ${links - 1} more` : link);
-    const made = figure(parent, {
-        title: "Critical path",
-        text:
-            "The critical path is the chain of tasks and messages in which each begins when the previous one ends: the " +
-            `iteration gets shorter only if one of these gets shorter. It consists of ${kinds_of(shares)}.` +
-            core_phases(phases) +
-            (shown.length < shares.length ?
-                 ` The ${shown.length} largest of ${shares.length} parts are drawn; the table lists all.` :
-                 ""),
-        config: () => across_config(
-            "share of the window", "share", "task", labels,
-            Object.keys(path_kinds)
-                .filter((kind) => shown.some((share) => share.kind === kind))
-                .map(
-                    (kind) => bars(path_kinds[kind], shown.map((share) => (share.kind === kind ? share.share : null)))),
-            true),
-        height: across_height(shown.length),
-        unit: "share",
-        columns: [
-            ["kind", "text"], ["task", "text"], ["link", "text"], ["segments", "number"], ["time", "s"],
-            ["share", "share"]
-        ],
-        rows: shares.map(
-            (share) => [path_kinds[share.kind], share.what, over(share), share.pieces, share.seconds, share.share]),
-    });
-    if (path.length === 0) return;
-    if (path_note !== "") made.element.append(note(path_note));
-    made.element.append(folded(
-        "critical path in order of time",
-        [["kind", "text"], ["task", "text"], ["place", "text"], ["link", "text"], ["start", "s"], ["end", "s"]],
-        path.map(
-            (piece) => [path_kinds[piece.kind], piece.what, piece.where, piece.link, piece.start_s, piece.end_s])));
-}
-
 function longer(part) {
     if (Math.abs(part) < 1e-6) return "the same time";
     return `${digits(100 * Math.abs(part), 3)} % ${part > 0 ? "longer" : "less"}`;
@@ -208,36 +169,23 @@ function theory_figure(parent, result, explanation) {
             theory.terms.map((term) => [term.symbol, term.meaning, term.value, term.unit])));
 }
 
-function what_if_figure(parent, answers) {
-    const drawn_ones = answers.filter((answer) => answer.problem === null);
-    const labels = drawn_ones.map((answer) => answer.change);
-    figure(parent, {
-        title: "What-if analysis",
-        text:
-            "Each bar is the scenario simulated again with one change. It shows the throughput relative to the original: " +
-            "with more than 1, the training is faster.",
-        config: () => across_config(
-            "throughput relative to the original", "number", "change", labels,
-            [bars("speed-up", drawn_ones.map((answer) => answer.speed_up))]),
-        height: across_height(labels.length),
-        columns: [
-            ["change", "text"], ["description", "text"], ["iteration time", "s"], ["samples per second", "number"],
-            ["speed-up", "number"], ["not simulated because", "text"]
-        ],
-        rows: answers.map(
-            (answer) =>
-                [answer.change, answer.text, answer.iteration_time_s, answer.throughput_samples_per_s, answer.speed_up,
-                 answer.problem]),
-    });
-}
-
-/// Shows everything known about one variant.
+/// Shows everything known about one variant, what explains its time first.
 function show_variant(parent, result, variant) {
     clear(parent);
-    const {explanation} = variant;
+    const {explanation, timeline, stages} = variant;
+    if (stages)
+        stages_figure(parent, stages);
+    else if (timeline)
+        timeline_figure(parent, timeline);
+    if (explanation?.critical_path_shares.length > 0 && variant.path) path_figure(parent, variant);
+    const beside = make("div", {class: "grid"});
+    if (explanation?.what_if.length > 0) what_if_figure(beside, explanation.what_if);
+    if (variant.memory && variant.memory.stages.length <= 4) memory_figure(beside, variant.memory);
+    if (beside.children.length > 0) parent.append(beside);
+    if (variant.memory && variant.memory.stages.length > 4) memory_figure(parent, variant.memory);
+    if (timeline && stages) timeline_figure(parent, timeline);
     if (explanation) {
-        const {level, level_reason, iterations, window_s, buckets, layers, kernels, links, ranks, what_if} =
-            explanation;
+        const {level, level_reason, iterations, window_s, buckets, layers, kernels, links, ranks} = explanation;
         parent.append(note([
             level === "tasks" ? "Only tasks were recorded: exchanges are not divided into messages." :
                                 "Every message was recorded.",
@@ -246,19 +194,16 @@ function show_variant(parent, result, variant) {
                 iterations > 1 ? `${iterations} iterations; times are totals over all of them` : "one iteration"}.`
         ].filter(Boolean).join(" ")));
         if (ranks.length > 0) rank_parts(parent, explanation);
-        if (explanation.critical_path_shares.length > 0) path_figure(parent, explanation);
-        if (variant.timeline) timeline_figure(parent, variant.timeline);
         const grid = parent.appendChild(make("div", {class: "grid"}));
         if (buckets.length > 0) buckets_figure(grid, buckets, explanation.last_rank);
         if (layers.length > 0) layers_figure(grid, layers, explanation.last_rank);
         if (kernels.length > 0) kernels_figure(grid, kernels, explanation.last_rank);
-        if (what_if.length > 0) what_if_figure(parent, what_if);
         heat_map(parent, variant);
+        busiest_links(parent, variant.links.groups, result.links);
         if (links.length > 0) link_profiles(parent, links, explanation.window_s);
     } else {
-        if (variant.timeline) timeline_figure(parent, variant.timeline);
         heat_map(parent, variant);
+        busiest_links(parent, variant.links.groups, result.links);
     }
-    if (result.links.length > 0) busiest_links(parent, result.links);
     theory_figure(parent, result, explanation);
 }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "sim/base/xml_reader.hpp"
 #include "sim/output/written_files.hpp"
+#include "sim/plot/palette.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"
 
@@ -102,7 +104,8 @@ TEST_CASE("conditions of --where are not averaged over") {
     const std::string script = points.script(fixed);
     CHECK_THAT(script, ContainsSubstring("$curve0 << END\n2 8 8 8\n4 16 16 16\n8 32 32 32\nEND\n"));
     CHECK_THAT(script, !ContainsSubstring("yerrorbars"));
-    CHECK_THAT(script, ContainsSubstring("set title 'fabrics: bandwidth = ''25 Gbps'''"));
+    CHECK_THAT(script,
+               ContainsSubstring(R"(set title 'Iteration time by ranks' . "\n" . 'fabrics: bandwidth = ''25 Gbps''')"));
     CHECK(points.notes.empty());
 }
 
@@ -195,6 +198,70 @@ TEST_CASE("several series make a line for each combination of their values") {
     // Plain numbers say nothing alone.
     CHECK_THAT(points.script(options("bandwidth", "iteration_time_s", {"algorithm", "ranks"})),
                ContainsSubstring("title 'ring, ranks 2'"));
+}
+
+TEST_CASE("the first of several series has the colours, the second dashes and marks") {
+    Points points = grid();
+    const std::string script = points.script(options("ranks", "iteration_time_s", {"algorithm", "bandwidth"}));
+    const auto drawn_as = [&](const char* dash, int mark, std::size_t colour, const char* name) {
+        return ContainsSubstring(fmt::format("dashtype {} pointtype {} pointsize 0.9 linecolor '{}' title '{}'", dash,
+                                             mark, palette[colour], name));
+    };
+    CHECK_THAT(script, drawn_as("solid", 7, 0, "ring, 10 Gbps") && drawn_as("(12,4)", 5, 0, "ring, 25 Gbps"));
+    CHECK_THAT(script, drawn_as("solid", 7, 1, "tree, 10 Gbps") && drawn_as("(3,4)", 9, 1, "tree, 100 Gbps"));
+}
+
+TEST_CASE("lines have the colours of variants on pages") {
+    std::ifstream file(SYNCLINE_SOURCE_DIR "/sim/report/page/page.css");
+    const std::string css(std::istreambuf_iterator<char>(file), {});
+    for (std::size_t i = 0; i < palette.size(); ++i)
+        CHECK_THAT(css, ContainsSubstring(fmt::format("--series-{}: {};", i, palette[i])));
+    CHECK_THAT(css, !ContainsSubstring(fmt::format("--series-{}:", palette.size())));
+}
+
+TEST_CASE("facets are panels with the same axes, one legend, and each value's own curves") {
+    Points points = grid();
+    PlotOptions how = options("ranks", "iteration_time_s", {"algorithm"});
+    how.facet = "bandwidth";
+    const std::string script = points.script(how);
+    for (const char* name : {"bandwidth = 10 Gbps", "bandwidth = 25 Gbps", "bandwidth = 100 Gbps"})
+        CHECK_THAT(script, ContainsSubstring(fmt::format("set title '{}'", name)));
+    CHECK(points.drawn_last.lines == 6);
+    CHECK(points.notes.empty());
+    // The tree's curve at 100 Gbps: 2 ms per rank.
+    CHECK_THAT(script, ContainsSubstring("\n2 4 4 4\n4 8 8 8\n8 16 16 16\nEND"));
+    const auto times = [&](const std::string& part) {
+        std::size_t count = 0;
+        for (auto at = script.find(part); at != std::string::npos; at = script.find(part, at + 1)) ++count;
+        return count;
+    };
+    CHECK(times("set yrange [0:164.8]") == 3);  // 160 ms, the longest of all, and a margin of 3 %
+    CHECK(times("keyentry") == 2);
+    CHECK(times("set ylabel 'iteration time (ms)'") == 1);
+    CHECK_THAT(drawn(script), ContainsSubstring("bandwidth = 25 Gbps") && ContainsSubstring(">tree<"));
+
+    how.facet = "algorithm";
+    how.series = {};
+    CHECK_THAT(points.script(how), ContainsSubstring("set title 'algorithm = ring'") && !ContainsSubstring("keyentry"));
+    REQUIRE(points.notes.size() == 1);
+    CHECK_THAT(points.notes[0], ContainsSubstring("3 values of 'bandwidth'"));
+}
+
+TEST_CASE("pictures have the size that is wanted, in each format") {
+    Points points = grid();
+    PlotOptions how = options("ranks", "iteration_time_s", {"algorithm"});
+    how.where = {"bandwidth = '10 Gbps'"};
+    how.width_px = 480;
+    how.height_px = 300;
+    std::vector<std::string> notes;
+    const auto script = [&](Picture picture) { return plot_script(*points.table, how, picture, notes).text; };
+    CHECK_THAT(script(Picture::svg), ContainsSubstring("svg size 480,300"));
+    CHECK_THAT(script(Picture::png), ContainsSubstring("pngcairo size 960,600"));
+    const std::string pdf = drawn(script(Picture::pdf));
+    CHECK(pdf.starts_with("%PDF"));
+    CHECK_THAT(pdf, ContainsSubstring("/MediaBox [ 0 0 360 225 ]"));  // 480 and 300 of 96 to the inch, in 1/72 inch
+    CHECK_THAT(pdf, ContainsSubstring("/CreationDate (D:19700101000000"));
+    CHECK(pdf == drawn(script(Picture::pdf)));
 }
 
 TEST_CASE("values of the legend have units", "[memory]") {

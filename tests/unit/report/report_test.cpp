@@ -57,7 +57,8 @@ TEST_CASE("report: the page has the numbers of the JSON result", "[report][memor
 TEST_CASE("report: the page names no address that could be fetched", "[report][memory]") {
     const std::string page = report_page(sample_report(4));
     CHECK_THAT(page, ContainsSubstring("default-src 'none'"));
-    for (const char* fetched : {"src=\"", "@import", "url(", "<link"}) CHECK_THAT(page, !ContainsSubstring(fetched));
+    for (const char* fetched : {"src=\"", "@import", "<link"}) CHECK_THAT(page, !ContainsSubstring(fetched));
+    CHECK(count(page, "url(") == count(page, "url(#"));  // parts of the same picture
 }
 
 TEST_CASE("report: pages of 64 ranks are below 3 MB, and of 1024 ranks not much larger", "[report][memory]") {
@@ -149,6 +150,11 @@ TEST_CASE("report: each cable has the utilisation of its busier direction", "[re
     CHECK(count(picture, "class=\"cable\"") == 4);
     CHECK(links["links"].size() == 8);
     CHECK(links["links"][0]["link"] == "host-3->switch-0");
+    // No two links of a direction have the same utilisation.
+    CHECK(links["groups"].size() == 8);
+    CHECK(links["groups"][0]["links"] == "host-3->switch-0");
+    CHECK(links["groups"][0]["count"] == 1);
+    CHECK(links["groups"][0]["bytes"] == links["links"][0]["bytes"]);
 
     PageLimits small;
     small.picture_bytes = 100;
@@ -159,6 +165,37 @@ TEST_CASE("report: each cable has the utilisation of its busier direction", "[re
     CHECK(less["links"].size() == 3);
     CHECK_THAT(less["notes"].dump(),
                ContainsSubstring("4 hosts, 1 switches and 4 cables") && ContainsSubstring("of 8"));
+}
+
+TEST_CASE("report: equal links are one group with their number", "[report][memory]") {
+    TimelineView view = sample_view(4);
+    for (LinkUse& link : view.timeline.links) link.bytes = link.name.starts_with("host") ? 400 : 100;
+    const Explanation explanation = sample_explanation(4, view);
+    std::string picture;
+    const Json groups = page_links(sample_cluster(4), explanation.result, &view, {}, picture)["groups"];
+    REQUIRE(groups.size() == 2);
+    CHECK(groups[0]["links"] == "host-*->switch-*");
+    CHECK(groups[0]["count"] == 4);
+    CHECK(groups[1]["links"] == "switch-*->host-*");
+    CHECK(groups[1]["bytes"] == 100);
+}
+
+TEST_CASE("report: the critical path as a strip has what takes most of each place, neighbours as one",
+          "[report][memory]") {
+    Explanation explanation = sample_explanation(4, sample_view(4));
+    explanation.window_s = 10;
+    explanation.path = {{PathKind::compute, "forward of a", "rank 1", "", 0, 3, "forward"},
+                        {PathKind::compute, "forward of b", "rank 1", "", 3, 4, "forward"},
+                        {PathKind::transfer, "bucket 0", "rank 1 -> rank 2", "link", 4, 9.9999, "exchange"},
+                        {PathKind::waiting, "bucket 0", "rank 2", "", 9.9999, 10, "exchange"}};
+    const Json path = page_path(explanation, nullptr);
+    // The wait is shorter than a thousandth of the window.
+    CHECK(path["what"] == Json{{{"name", "forward"}, {"start_s", 0.0}, {"end_s", 4.0}},
+                               {{"name", "exchange"}, {"start_s", 4.0}, {"end_s", 10.0}}});
+    CHECK(path["where"] == Json{{{"name", "rank 1"}, {"start_s", 0.0}, {"end_s", 4.0}},
+                                {{"name", "rank 2"}, {"start_s", 4.0}, {"end_s", 10.0}}});
+    CHECK(path["places"][0]["name"] == "rank 2");
+    CHECK(path["places"][0]["share"] == Approx(0.6));
 }
 
 TEST_CASE("report: a critical path with too many segments keeps the longest, in order", "[report][memory]") {
@@ -176,7 +213,7 @@ TEST_CASE("report: without a recording the page has the result alone", "[report]
     Explanation explanation;
     explanation.result = sample_explanation(4, sample_view(4)).result;
     const TimelineView empty;
-    const PageVariant variant = page_variant(sample_cluster(4), explanation, &empty, "", {});
+    const PageVariant variant = page_variant(sample_cluster(4), nullptr, explanation, &empty, "", {});
     CHECK(variant.explanation.is_null());
     CHECK(variant.timeline.is_null());
     CHECK(variant.links["links"].size() == 4);
@@ -196,7 +233,7 @@ TEST_CASE("report: a batch's page has its points, and settings as numbers and as
     for (const std::string& id : store.to_run("s", false))
         store.finish({{id, batch::Status::done, R"({"iteration_time_s":0.5,"throughput_samples_per_s":7})", 0.1}});
     batch::Table table(store);
-    const Json data = data_of(report_page("s", table, table.select({}), 2));
+    const Json data = data_of(report_page("s", table, table.select({}), 100, 2));
     REQUIRE(data["rows"].size() == 2);
     CHECK_THAT(data["note"].get<std::string>(), ContainsSubstring("first 2 of 3"));
     CHECK(data["columns"][0]["name"] == "bandwidth");
@@ -207,7 +244,8 @@ TEST_CASE("report: a batch's page has its points, and settings as numbers and as
                                       {"setting", false},
                                       {"figure", true},
                                       {"unit", "s"},
-                                      {"most_is_best", false}}));
+                                      {"most_is_best", false},
+                                      {"listed", true}}));
     CHECK(data["columns"][2]["unit"] == "per_s");
     CHECK(data["columns"][2]["most_is_best"] == true);
 }
