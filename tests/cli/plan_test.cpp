@@ -189,7 +189,7 @@ TEST_CASE("plan: a bounded search finds what a search of one way to split the mo
 TEST_CASE("plan: first answers for 256 to 1024 GPUs of NVL72 racks come within seconds") {
     const Outcome outcome = run_program({.arguments = {"plan", "llama-3-70b", "--platform", "gb200-nvl72", "--ranks",
                                                        "256..1024", "--estimate", "--format", "json"},
-                                         .limit_s = 10});  // measured: 2.3 s
+                                         .limit_s = 15});  // measured: 2.3 s of CPU
     CHECK(outcome.status == 0);
     CHECK(json::parse(outcome.out).at("answers").size() == 9);
 }
