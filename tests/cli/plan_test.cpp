@@ -85,6 +85,26 @@ TEST_CASE("plan: the nearest published runs say how long the training may take i
         answers({"gpt-2", "--platform", "mi300x-rails", "--ranks", "2", "--estimate"}).at(0).at("published").is_null());
 }
 
+TEST_CASE("plan: the table of published runs has what the scenarios train") {
+    const std::string table = read_file(shipped("scenarios/published/llm/runs.csv"));
+    const Outcome listed = run_program(
+        {.arguments = {"validate", shipped("scenarios/published/llm/titan.yaml"), "--list", "--format", "json"}});
+    REQUIRE(listed.status == 0);
+    const json rows = json::parse(listed.out).at("points").at(0).at("rows");
+    REQUIRE(rows.size() == 12);
+    for (const json& row : rows) {
+        const std::string name = row.at("name");
+        const json& training = row.at("training");
+        std::string line = name.substr(name.rfind(' ') + 1);  // TITAN-11
+        for (const char* key : {"device", "ranks", "batch", "workload", "parameters", "experts"}) {
+            const json& value = training.at(key);
+            line += "," + (value.is_string() ? value.get<std::string>() : value.dump());
+        }
+        CAPTURE(line);
+        CHECK(table.find("\n" + line + "," + training.at("parallelism").at("rows").dump() + ",") != std::string::npos);
+    }
+}
+
 TEST_CASE("plan: published plans of the same model are among those tried, with what makes them slower") {
     const std::vector<std::string> question{"llama-3-70b", "--platform", "dgx-h100", "--ranks",
                                             "512",         "--best",     "1",        "--estimate"};
