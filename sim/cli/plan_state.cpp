@@ -56,11 +56,12 @@ PlanState::PlanState(std::filesystem::path path) : path_(std::move(path)) {
     if (!json.is_object() || json.value("syncline", "") != version) return;
     try {
         for (const auto& [question, search] : json.at("searches").items()) searches_[question] = one_line(search);
-        for (const auto& [question, times] : json.at("simulated_s").items())
-            times_[question] = times.get<std::map<std::string, double>>();
+        for (const auto& [question, plans] : json.at("simulated").items())
+            for (const auto& [plan, simulated] : plans.items())
+                simulated_[question][plan] = {simulated.at(0), simulated.at(1)};
     } catch (const Json::exception&) {
         searches_.clear();
-        times_.clear();
+        simulated_.clear();
     }
 }
 
@@ -86,7 +87,10 @@ void PlanState::keep(const std::string& question, const planning::Found& found) 
 
 void PlanState::write() const {
     if (path_.empty()) return;
-    Json json{{"syncline", version}, {"searches", Json::object()}, {"simulated_s", times_}};
+    Json json{{"syncline", version}, {"searches", Json::object()}, {"simulated", Json::object()}};
+    for (const auto& [question, plans] : simulated_)
+        for (const auto& [plan, simulated] : plans)
+            json["simulated"][question][plan] = {simulated.iteration_s, simulated.messages};
     for (const auto& [question, search] : searches_) json["searches"][question] = Json::parse(search);
     write_file(path_, one_line(json) + "\n");
 }

@@ -19,8 +19,8 @@ public:
     /// Returns a search that has ended.
     std::optional<planning::Found> found(const std::string& question, const Plan& base) const;
     void keep(const std::string& question, const planning::Found& found);
-    /// Simulated times, for Search::times.
-    std::map<std::string, double>& times(const std::string& question) { return times_[question]; }
+    /// For Search::known.
+    std::map<std::string, planning::Simulated>& simulated(const std::string& question) { return simulated_[question]; }
 
     void write() const;
     /// Removes the file, whose directory has the whole answer.
@@ -29,7 +29,7 @@ public:
 private:
     std::filesystem::path path_;
     std::map<std::string, std::string> searches_;  ///< by question, in JSON
-    std::map<std::string, std::map<std::string, double>> times_;
+    std::map<std::string, std::map<std::string, planning::Simulated>> simulated_;
 };
 
 }  // namespace syncline::cli

@@ -56,7 +56,7 @@ struct PlanArguments {
 constexpr std::uint64_t first_effort = 1'500'000, whole_effort = 3'000'000;
 constexpr std::size_t most_simulated = 24;
 constexpr std::int64_t most_samples = 1 << 20;  ///< of an iteration: passes of all microbatches are counted
-constexpr double simulating_s = 18;  ///< of all sizes together, as it is estimated; chosen: with three, 60 s in all
+constexpr double simulating_s = 24;  ///< of all sizes together, as it is estimated; chosen: with three, 60 s in all
 
 [[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& message,
                          const std::string& hint) {
@@ -157,6 +157,7 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
     planning::Search how{.jobs = options.jobs,
                          .simulated = pass.simulated,
                          .budget_s = pass.budget_s,
+                         .runs = false,
                          .memory_bytes = usable_memory_bytes(),
                          .effort = pass.effort};
     for (planning::PublishedPlan& plan :
@@ -164,7 +165,7 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
         how.first.push_back(std::move(plan.choice));
     const std::string question = question_of(one, headroom, how);
     if (std::optional<planning::Found> known = state.found(question, variant.plan)) return *std::move(known);
-    how.times = &state.times(question);
+    how.known = &state.simulated(question);
     const auto show = shown_search(progress, one.name());
     how.watch = [&](planning::Search::Step step, std::uint64_t done, std::uint64_t total) {
         if (held.interrupted()) throw Interrupted("the search has not ended");

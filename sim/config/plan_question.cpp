@@ -28,8 +28,8 @@ std::int64_t usual_batch(double tokens_of_sample) {
 PlanQuestion load_plan_question(const std::string& model, const std::vector<Argument>& arguments,
                                 const std::vector<std::string>& assignments, const Inspect& inspect) {
     Assembly assembly;
-    Node document =
-        assembly.library.parse("plan", "{training: {optimizer: adam, iterations: 1, parallelism: {auto: true}}}", "");
+    Node document = assembly.library.parse(
+        "plan", "{training: {optimizer: adam, iterations: 1, fidelity: auto, parallelism: {auto: true}}}", "");
     const Node workload = assembly.library.argument(model);
     document.entries.push_back({"workload", workload.mark, workload});
     PlanQuestion question;

@@ -14,6 +14,7 @@
 #include "sim/output/parallelism_text.hpp"
 #include "sim/planning/published_plans.hpp"
 #include "sim/planning/wire_costs.hpp"
+#include "sim/workload/sample_tokens.hpp"
 
 namespace syncline::planning {
 
@@ -109,8 +110,9 @@ std::string short_words(const Plan& plan) {
 
 std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
                             const Found& found, std::size_t most, const std::vector<PublishedRun>& published) {
-    // They were predicted with measured rates of kernels.
-    const bool comparable = kind_used(base.compute, model.name, cluster.device) == ComputeKind::tables;
+    // They are language models, and were predicted with measured rates of kernels.
+    const bool comparable =
+        tokens_per_sample(model) && kind_used(base.compute, model.name, cluster.device) == ComputeKind::tables;
     const Spread spread = comparable ? spread_of(published, cluster.device, model, base.ranks) : Spread{};
     std::vector<FoundPlan> plans = found.plans;
     // Estimates of plans that were not simulated, such as those that are too large, are off by as much as the best

@@ -52,11 +52,10 @@ public:
         Pool pool(static_cast<std::size_t>(std::min(static_cast<double>(how_.jobs), together)), std::nullopt);
         for (std::size_t next = 0; next < plans.size() || !pool.idle();) {
             for (; next < plans.size() && !pool.full(); ++next) {
-                if (how_.times)
-                    if (const auto known = how_.times->find(words_of(plans[next]->choice, base_));
-                        known != how_.times->end()) {
-                        plans[next]->simulated_s = known->second;
-                        ++done_;
+                if (how_.known)
+                    if (const auto known = how_.known->find(words_of(plans[next]->choice, base_));
+                        known != how_.known->end()) {
+                        set(*plans[next], known->second);
                         continue;
                     }
                 pool.start(std::to_string(next), [this, plan = plans[next]] { return time_of(*plan); });
@@ -68,19 +67,31 @@ public:
                 if (!ended.done)
                     throw ReplayError(
                         fmt::format("{} cannot be simulated: {}", words_of(plan.choice, base_), ended.text));
-                plan.simulated_s = std::strtod(ended.text.c_str(), nullptr);
-                if (how_.times) how_.times->emplace(words_of(plan.choice, base_), *plan.simulated_s);
-                ++done_;
+                char* end = nullptr;
+                const double seconds = std::strtod(ended.text.c_str(), &end);
+                const Simulated simulated{seconds, std::strtod(end, nullptr)};
+                if (how_.known) how_.known->emplace(words_of(plan.choice, base_), simulated);
+                set(plan, simulated);
             }
         }
     }
 
 private:
-    /// Runs in a process of its own.
+    void set(FoundPlan& plan, const Simulated& simulated) {
+        plan.simulated_s = simulated.iteration_s;
+        plan.simulated_messages = simulated.messages;
+        ++done_;
+    }
+
+    /// Returns the iteration's time and the number of messages. Runs in a process of its own.
     std::string time_of(const FoundPlan& plan) const {
         isolated_already();
         const Lowered training = lower(cluster_, model_, simulated(cluster_, settled_plan(base_, batch_, plan.choice)));
-        return fmt::format("{}", replay_representatives(training).time.iteration_s);
+        const ReplayedIteration replayed = replay_representatives(training);
+        const auto simulated = static_cast<double>(replayed.timeline.messages - replayed.timeline.messages_folded);
+        // Folded microbatches need two replays.
+        return fmt::format("{} {}", replayed.time.iteration_s,
+                           (replayed.folded.micro_batches_folded > 0 ? 2 : 1) * simulated);
     }
 
     const Cluster& cluster_;
@@ -122,20 +133,21 @@ private:
 /// Time and memory of a plan's simulation in the search, and of its own run afterwards.
 class Sizes {
 public:
-    Sizes(const Cluster& cluster, const Model& model, Plan plan) {
+    /// Without `runs` there is no run.
+    Sizes(const Cluster& cluster, const Model& model, Plan plan, bool runs) {
         Lowered training = lower(cluster, model, std::move(plan));
-        run_ = estimate(training);
+        if (runs) run_ = estimate(training);
         training.plan = simulated(cluster, std::move(training.plan));
         simulation_ = estimate(training);
     }
 
     const Estimate& simulation() const { return simulation_; }
 
-    /// Returns why they are too large; empty: they are not.
-    std::string excess(double left_s, double memory_bytes) const {
+    /// Returns why they are too large; empty: they are not. `share` is that of the simulation's messages that count.
+    std::string excess(double left_s, double memory_bytes, double share = 1) const {
         for (const Estimate* one : {&run_, &simulation_})
             if (std::string reason = syncline::excess(*one, memory_bytes); !reason.empty()) return reason;
-        const double together_s = simulation_.time_s + run_.time_s;
+        const double together_s = share * simulation_.time_s + run_.time_s;
         if (together_s <= left_s) return "";
         return fmt::format("its simulation and its run would take about {}",
                            format_roughly(together_s, Dimension::seconds));
@@ -202,9 +214,12 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
     Simulations simulations(cluster, model, base, batch, how);
     Horizon horizon;
     double left_s = how.budget_s;
+    std::optional<double> share;      // of estimated messages, at most, that simulations so far had to simulate
     const FoundPlan* runs = nullptr;  // the first that is passed over only for its time
     for (;;) {
         std::vector<FoundPlan*> round;
+        std::vector<Estimate> estimates;
+        double round_s = 0;
         const std::size_t most = std::min(Search::round, how.simulated - found.simulated);
         double most_bytes = 1;
         for (FoundPlan& plan : found.plans) {
@@ -212,21 +227,32 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
             if (!horizon.is_likely_better(plan) || !plan.passed_over.empty()) continue;
             const auto alike = [&](const FoundPlan* one) { return same_layout(one->choice, plan.choice); };
             if (found.simulated == 0 && std::ranges::any_of(round, alike)) continue;
-            const Sizes sizes(cluster, model, settled_plan(base, batch, plan.choice));
-            plan.passed_over = sizes.excess(left_s, how.memory_bytes);
+            const Sizes sizes(cluster, model, settled_plan(base, batch, plan.choice), how.runs);
+            plan.passed_over = sizes.excess(left_s - round_s, how.memory_bytes, share.value_or(1));
             if (!plan.passed_over.empty()) {
+                // Later it may count less.
+                if (!share && !round.empty() && sizes.excess(how.budget_s, how.memory_bytes).empty()) {
+                    plan.passed_over.clear();
+                    break;
+                }
                 ++found.passed_over;
                 if (runs == nullptr && sizes.excess(never, how.memory_bytes).empty()) runs = &plan;
                 continue;
             }
-            left_s -= sizes.simulation().time_s;
+            round_s += share.value_or(1) * sizes.simulation().time_s;
+            estimates.push_back(sizes.simulation());
             most_bytes = std::max(most_bytes, sizes.simulation().memory_bytes);
             round.push_back(&plan);
         }
         if (round.empty()) break;
         simulations.run(round, most_bytes);
         found.simulated += round.size();
-        for (const FoundPlan* plan : round) horizon.add(*plan);
+        for (std::size_t i = 0; i < round.size(); ++i) {
+            horizon.add(*round[i]);
+            const double own = round[i]->simulated_messages / std::max(1.0, estimates[i].messages);
+            share = std::max(share.value_or(0), own);
+            left_s -= own * estimates[i].time_s;
+        }
     }
     // A plan that was left out by its bound may compute less by what sharded gradients spare: their addition.
     constexpr double spared = 0.1;

@@ -26,6 +26,9 @@
 /// The shortest simulated iteration wins, and of several the one estimated shorter, then the one considered earlier.
 /// The result does not depend on the number of processes.
 ///
+/// Estimates of a simulation do not know what folds. They count as the largest share of their messages that a
+/// simulation so far had to simulate.
+///
 /// A plan is passed over if its simulation is too large: if it and the plan's own run, with its fidelity and number of
 /// iterations, together are estimated (analysis/estimate.hpp) to take longer than what is left of Search::budget_s, or
 /// if one of them needs more memory than there is. Its estimate does not win against a simulated plan. If all are
@@ -35,15 +38,21 @@
 /// estimate is much too long may be better.
 namespace syncline::planning {
 
+/// What a simulation of a search gives: the iteration, and how many messages it had to simulate.
+struct Simulated {
+    double iteration_s = 0, messages = 0;
+};
+
 struct Search {
     std::size_t jobs = 1;        ///< number of parallel simulations
     std::size_t simulated = 24;  ///< maximum number of simulated plans; 0: the estimates decide
     double budget_s = 180;       ///< maximum time of all simulations together on one core, as it is estimated
+    bool runs = true;            ///< the plan that wins is run afterwards, with its own fidelity, which has a time, too
     double memory_bytes = std::numeric_limits<double>::infinity();  ///< of the machine
     std::uint64_t effort = Effort::usual;  ///< see Effort::most; each remedy is sought with a quarter
     std::vector<Choice> first = {};        ///< see Effort::first
-    /// Simulated times by words_of(), which are not simulated again; new ones are added.
-    std::map<std::string, double>* times = nullptr;
+    /// Simulations by words_of(), which are not made again; new ones are added.
+    std::map<std::string, Simulated>* known = nullptr;
     /// Called with the step, and the number of plans so far and in the end, at the most; also while simulations run. If
     /// it throws, they are ended.
     enum class Step { considering, simulating, seeking_remedies };
@@ -63,6 +72,7 @@ struct FoundPlan {
     double estimated_s = 0, least_s = 0;
     std::optional<double> simulated_s;
     Memory memory;
+    double simulated_messages = 0;
     std::string passed_over = {};  ///< why its simulation is too large; empty: it is not, or was not asked for
 };
 

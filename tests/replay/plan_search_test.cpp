@@ -403,6 +403,36 @@ TEST_CASE("plan search: simulations end with their number or their time") {
     CHECK(simulated({}) <= 24);
 }
 
+TEST_CASE("plan search: what folds in a simulation leaves time for others") {
+    config::Variant variant = world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}",
+                                    ", iterations: 1, recomputation: none, fidelity: folded");
+    // 256 microbatches, of which the folded simulation needs a few.
+    variant.open.batch = 256;
+    variant.open.kept = {"model", "context.ranks", "pipeline.stages", "pipeline.micro_batches", "model_overlap"};
+    variant.plan.parallelism.pipeline.stages = 4;
+    variant.plan.parallelism.pipeline.micro_batches = 128;
+    const auto found = [&](double budget_s) {
+        return search(variant.cluster, variant.model, variant.plan, variant.open,
+                      {.simulated = 4, .budget_s = budget_s, .runs = false});
+    };
+    const Found all = found(endless);
+    REQUIRE(all.simulated == 4);
+    // The time of the shortest by estimate, which is simulated first, as it is estimated without folding.
+    const FoundPlan& first = *std::ranges::min_element(all.plans, {}, &FoundPlan::estimated_s);
+    Cluster cluster = variant.cluster;
+    give_nodes(cluster, variant.plan.placement, variant.plan.ranks, 0);
+    const Estimate whole =
+        estimate(lower(cluster, variant.model, settled_plan(variant.plan, variant.open.batch, first.choice)));
+    REQUIRE(first.simulated_messages < 0.5 * whole.messages);
+    const Found some = found(1.01 * whole.time_s);
+    CHECK(some.simulated > 1);
+    const auto passed_over = [&](const Found& one) {
+        return !std::ranges::find(one.plans, first.choice, &FoundPlan::choice)->passed_over.empty();
+    };
+    CHECK_FALSE(passed_over(some));
+    CHECK(passed_over(found(0.99 * whole.time_s)));  // nothing is known of what folds
+}
+
 TEST_CASE("plan search: the result does not depend on the number of processes") {
     const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
     const auto texts = [&](std::size_t jobs) {
