@@ -125,8 +125,8 @@ std::vector<std::uint32_t> cut(const std::vector<PlacedLayer>& layers, const Pip
     if (counts.empty()) {
         std::vector<PassTimes> times;
         for (const PlacedLayer& layer : layers)
-            times.push_back({layer.time.forward_s, layer.recompute_s + layer.time.input_gradient_s,
-                             layer.time.weight_gradient_s});
+            times.push_back(
+                {layer.time.forward_s, layer.recompute_s + layer.time.input_gradient_s, layer.time.weight_gradient_s});
         counts = divide(pipeline, times);
     }
     std::vector<std::uint32_t> first{0};
