@@ -65,10 +65,11 @@ public:
         const auto used = [&](std::uint32_t link) { return bytes[link] / trace_.links[link].bandwidth_Bps; };
         std::stable_sort(order.begin(), order.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return used(a) > used(b); });
-        if (order.size() > shown) order.resize(shown);
+        std::vector<std::uint32_t> first = order;
+        if (first.size() > shown) first.resize(shown);
 
         std::vector<LinkParts> parts;
-        for (const std::uint32_t link : order) {
+        for (const std::uint32_t link : first) {
             LinkParts part;
             part.link = trace_.links[link].name;
             part.bandwidth_Bps = trace_.links[link].bandwidth_Bps;
@@ -82,7 +83,7 @@ public:
             }));
             parts.push_back(std::move(part));
         }
-        fill(parts, order);
+        fill(parts, first);
         return parts;
     }
 
