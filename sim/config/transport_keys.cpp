@@ -129,8 +129,8 @@ void describe(Fields& fields, Transport& transport) {
                  &point_to_point = transport.exchange_multiprocessors.of[1];
     fields.integer_or_section(
         {"exchange_multiprocessors",
-         "Number of the device's `multiprocessors` that a communication in flight takes: `2`; or by kind: "
-         "`{collective: 16, point-to-point: 2}`. Without effect if the device gives none, or `speed_beside_exchange`."},
+         "`multiprocessors` that a communication in flight takes: `2`; or `{collective: 16, point-to-point: 2}`. No "
+         "effect if the device gives none, or its own `speed_beside_exchange`."},
         taken, 0, 1 << 20, [&](Fields& inner) {
             inner.integer({"collective", "Multiprocessors of a collective, as for `speed_beside_exchange`."},
                           collective, 0, 1 << 20);

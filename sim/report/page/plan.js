@@ -9,12 +9,12 @@ const plan_numbers = {
     gibibytes: (bytes) => (bytes === null ? null : bytes / 2 ** 30),
 };
 
-const money = (value) => (value === null ? "–" : value < 1e5 ? digits(value, 3) : `${digits(value / 1e6, 3)} M`);
+const plan_money = (value) => (value === null ? "–" : value < 1e5 ? digits(value, 3) : `${digits(value / 1e6, 3)} M`);
 
 /// Returns what a chart of the plans compares: days and cost, or what of them is known.
 function plan_axes(plans) {
     const days = ["days", plan_numbers.days, (value) => digits(value, 3)];
-    const cost = ["cost", (plan) => plan.run_cost, money];
+    const cost = ["cost", (plan) => plan.run_cost, plan_money];
     const ranks = ["ranks", (plan) => plan.ranks, (value) => digits(value)];
     const iteration = ["iteration", (plan) => plan.iteration_time_s, units.s];
     if (plans.every((plan) => plan.run_cost !== null)) return [days, cost];
@@ -38,7 +38,7 @@ function plan_lead(best) {
     const days = plan_numbers.days(best), by_runs = plan_numbers.days_by_runs(best);
     const facts = [
         days === null ? `${units.s(best.iteration_time_s)} for an iteration` : `${digits(days, 3)} days`,
-        by_runs ? `${by_runs} by published runs` : null, best.run_cost === null ? null : `cost ${money(best.run_cost)}`,
+        by_runs ? `${by_runs} by published runs` : null, best.run_cost === null ? null : `cost ${plan_money(best.run_cost)}`,
         best.model_flops_utilisation === null ? null : `MFU ${units.share(best.model_flops_utilisation)}`,
         best.limited_by ? `limited by ${best.limited_by}` : null
     ];
@@ -81,7 +81,7 @@ function plan_page() {
     const rows = plans.map(
         (plan) =>
             [plan.ranks, plan.platform, plan.plan, plan.iteration_time_s, short(plan_numbers.days(plan)),
-             plan_numbers.days_by_runs(plan), plan.run_cost === null ? null : money(plan.run_cost),
+             plan_numbers.days_by_runs(plan), plan.run_cost === null ? null : plan_money(plan.run_cost),
              plan.tokens_per_s_per_device && Number(digits(plan.tokens_per_s_per_device)),
              plan.tflops_per_device && Number(digits(plan.tflops_per_device)), plan.model_flops_utilisation,
              Number(digits(plan_numbers.gibibytes(plan.memory_total_bytes), 3)), plan.limited_by]);
