@@ -113,10 +113,10 @@ TEST_CASE("program: alone it gives five examples of verbs that there are", "[mem
 
 TEST_CASE("tables: the README shows how the output of the default scenario begins") {
     const std::string readme = read_file(shipped("README.md"));
-    const std::size_t begin = readme.find("```\nzhang-2021: ") + 4;
+    const std::size_t begin = readme.find("```\nllama-3-70b: ") + 4;
     const std::string sample = readme.substr(begin, readme.find("```\n", begin) - begin);
     CHECK(sample.size() > 500);
-    CHECK(run_program({.arguments = {"run", shipped("scenarios/zhang-2021.yaml")}}).out.starts_with(sample + "\n"));
+    CHECK(run_program({.arguments = {"run", shipped("scenarios/llama-3-70b.yaml")}}).out.starts_with(sample + "\n"));
 }
 
 TEST_CASE("tables: what all variants share is told once, and a single variant is a list", "[memory]") {
