@@ -132,7 +132,7 @@ TEST_CASE("results --report writes the printed points, with readable column name
         std::vector<std::string> listed, others;
         for (const Json& column : data["columns"]) {
             (column["listed"] ? listed : others).push_back(column["name"]);
-            CHECK((column["listed"] || column["figure"] || column["name"] == "limited by"));
+            CHECK((column["listed"] || column["figure"] || column["name"] == "limited_by"));
         }
         CHECK(listed.size() < 10);
         CHECK(std::count(others.begin(), others.end(), "messages") == 1);

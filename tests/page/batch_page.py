@@ -104,12 +104,9 @@ def check_limits(driver, page):
     """Checks that a mark says what limits its points, if results do: here, rows in turn are limited by one of two links."""
     before, data, after = re.fullmatch('(.*id="data">)(.*?)(</script>.*)', page.read_text(), re.DOTALL).groups()
     data = json.loads(data)
-    data["columns"].append({"name": "limited_by", "setting": False, "figure": False, "unit": "number", "most_is_best": False,
-                            "listed": False})
+    column = [column["name"] for column in data["columns"]].index("limited_by")
     for i, row in enumerate(data["rows"]):
-        row.append(("port", "spine")[i % 2])
-    for row in data["numbers"]:
-        row.append(None)
+        row[column] = ("port", "spine")[i % 2]
     limited = page.with_name("limited.html")
     limited.write_text(before + json.dumps(data).replace("<", "\\u003c") + after)
     driver.get(limited.as_uri())

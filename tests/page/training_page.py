@@ -104,7 +104,8 @@ def check_address(driver, page, results):
 def check_limit(driver, page):
     """Checks that the page says what limits the iteration, if the result and its explanation do."""
     shown = "return [...document.querySelectorAll('#answer .limit')].map((one) => one.textContent)"
-    assert driver.execute_script(shown) == [], "results of today have neither"
+    said = driver.execute_script(shown)
+    assert len(said) == 1 and said[0].startswith("Limited by "), said
     before, data, after = re.fullmatch('(.*id="data">)(.*?)(</script>.*)', page.read_text(), re.DOTALL).groups()
     data = json.loads(data)
     limited = page.with_name("limited.html")
