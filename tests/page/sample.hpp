@@ -83,7 +83,8 @@ inline Explanation sample_explanation(std::uint32_t ranks, const TimelineView& v
                                 0.082 + 0.0125 * bucket, 0.012, bucket + 1 == sample_buckets ? 0.008 : 0});
     made.path = {{PathKind::compute, "forward of layer-0", "rank 3", "", 0, 0.054, "forward"},
                  {PathKind::compute, "backward of layer-0", "rank 3", "", 0.054, window_s - 0.008, "backward"},
-                 {PathKind::transfer, "bucket 7", "rank 3 -> rank 4", "host-3->switch-0", window_s - 0.008, window_s, "exchange"}};
+                 {PathKind::transfer, "bucket 7", "rank 3 -> rank 4", "host-3->switch-0", window_s - 0.008, window_s,
+                  "exchange"}};
     made.shares = {{PathKind::compute, "passes", "", 0, 2, window_s - 0.008, 1 - 0.008 / window_s},
                    {PathKind::transfer, "bucket 7", "host-3->switch-0", 1, 1, 0.008, 0.008 / window_s}};
     made.phases = {{"backward", window_s - 0.062, 1 - 0.062 / window_s},
