@@ -54,7 +54,7 @@ public:
         add("addition of microbatches' gradients", added_s_);
         add("optimizer's step", step_s);
         for (const KernelParts& row : all) sum_s += row.seconds;
-        add("exchanges beside, chunks of GEMMs, jitter, stragglers", compute_s - sum_s);
+        add("slower beside exchanges, chunks of GEMMs, jitter, stragglers", compute_s - sum_s);
         std::stable_sort(all.begin(), all.end(),
                          [](const KernelParts& a, const KernelParts& b) { return a.seconds > b.seconds; });
         return all;

@@ -117,7 +117,7 @@ public:
     }
 
 private:
-    static constexpr double unknown = -1;
+    static constexpr double unknown = -1;  ///< end of a pass that has not run
 
     /// Runs the next pass of a stage, or the next two if they are paired, unless it waits for one that is not yet
     /// known.

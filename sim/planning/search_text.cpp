@@ -48,8 +48,7 @@ std::string to_text(const std::string& variant, const Found& found) {
     if (!found.considered.all())
         text +=
             "  not considered: the rest, since the work is bounded; these plans split the model in every way, were "
-            "drawn, "
-            "or are near the best of them\n";
+            "drawn, or are near the best of them\n";
     for (const std::string& remedy : found.remedies) text += fmt::format("  {}\n", remedy);
     if (found.plans.empty()) return text;
     if (found.passed_over > 0) text += passed_over(found);

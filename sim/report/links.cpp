@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/analysis/observed.hpp"
+#include "sim/base/pattern.hpp"
 #include "sim/report/parts.hpp"
 #include "sim/topology/formats.hpp"
 
@@ -55,19 +56,6 @@ std::vector<double> by_cable(const Topology& topology, const std::vector<LinkLoa
         for (const std::uint32_t cable : found->second) most[cable] = std::max(most[cable], load.utilisation);
     }
     return most;
-}
-
-/// Returns a link's name with an asterisk for each number: "host-*->leaf-*".
-std::string pattern_of(const std::string& name) {
-    std::string pattern;
-    for (const char letter : name) {
-        const bool digit = letter >= '0' && letter <= '9';
-        if (!digit)
-            pattern += letter;
-        else if (!pattern.ends_with('*'))
-            pattern += '*';
-    }
-    return pattern;
 }
 
 /// Groups links, which are in order of utilisation, that differ only in their numbers.

@@ -63,7 +63,7 @@ StageMemory stage_memory(const TimelineView& view, const Lowered& training, std:
     const std::vector<std::int64_t> counts = held_passes(held);
     double most = 0;
     for (const HeldActivations& pass : held) most = std::max(most, pass.during_bytes);
-    // What is there all the time: copies of torch.autocast.
+    // Copies of torch.autocast are there all the time.
     const double always = result.memory.activations_bytes - most;
     if (held.size() == 2) {
         result.steps = steps_by_layer(view, training, always, held.back().during_bytes);

@@ -95,7 +95,7 @@ Json page_path(const Explanation& explanation, const Lowered* training) {
     std::stable_sort(shares.begin(), shares.end(), [](const Json& a, const Json& b) {
         return a["seconds"].get<double>() > b["seconds"].get<double>();
     });
-    // What changes more often cannot be seen, and a path that is everywhere has no place.
+    // Nobody sees more changes than that, and a path with more places is everywhere.
     constexpr std::size_t most_parts = 200, most_places = 12;
     constexpr double least_share = 0.2;
     Json parts = what.parts(), wheres = where.parts();

@@ -80,7 +80,7 @@ TEST_CASE("plan: the nearest published runs say how long the training may take i
     CHECK(most == runs.at(6).at("measured_by_predicted"));
     CHECK(one.at("run_time_least_s").get<double>() == Approx(run_s * least).epsilon(1e-12));
     CHECK(one.at("run_time_most_s").get<double>() == Approx(run_s * most).epsilon(1e-12));
-    // Of other devices there are no runs, and the general range remains.
+    // There are no runs on other devices, for which the general range remains.
     CHECK(
         answers({"gpt-2", "--platform", "mi300x-rails", "--ranks", "2", "--estimate"}).at(0).at("published").is_null());
 }
@@ -275,7 +275,7 @@ TEST_CASE("plan: a model that does not fit says what would help") {
     CHECK(outcome.status == 1);
     CHECK(outcome.out.empty());
     CHECK_THAT(outcome.err, Catch::Contains("no plan fits") && Catch::Contains("needs the least memory"));
-    // Of 16 GB half stay free.
+    // Half of the 16 GB stays free.
     const Outcome half = plan(
         {"llama-3-8b", "--platform", "p100-25g", "--ranks", "1", "--batch", "2", "--estimate", "--headroom", "50 %"});
     CHECK_THAT(half.err, Catch::Contains("--headroom leaves ") && Catch::Contains("p100-25g, 1 rank:\n"));
