@@ -39,7 +39,7 @@ std::vector<LinkParts> from_counts(const Recorded& recorded, const Cluster& clus
     for (const LinkLoad& load : busiest(cluster, recorded.timeline().links, seconds)) {
         LinkParts part;
         part.link = load.name;
-        part.bytes = static_cast<std::uint64_t>(static_cast<double>(load.bytes) * iterations + 0.5);
+        part.bytes = static_cast<std::uint64_t>(std::llround(static_cast<double>(load.bytes) * iterations));
         part.utilisation = load.utilisation;
         if (load.utilisation > 0) part.bandwidth_Bps = static_cast<double>(load.bytes) / (load.utilisation * seconds);
         parts.push_back(std::move(part));
@@ -73,7 +73,7 @@ public:
             LinkParts part;
             part.link = trace_.links[link].name;
             part.bandwidth_Bps = trace_.links[link].bandwidth_Bps;
-            part.bytes = static_cast<std::uint64_t>(bytes[link] + 0.5);
+            part.bytes = static_cast<std::uint64_t>(std::llround(bytes[link]));
             // Messages that the window cuts were maybe slower inside it than outside.
             part.utilisation = window_s > 0 ? std::min(1.0, used(link) / window_s) : 0;
             part.profile.assign(profile_parts, 0);
@@ -127,8 +127,8 @@ private:
             level(parts[i].profile);
             parts[i].busy_s = length_s(merged(std::move(flowing[i])));
             for (const auto& [thing, sum] : by_what[i])
-                parts[i].shares.push_back(
-                    {names_.task(recorded_.graph().tasks()[sum.first]), static_cast<std::uint64_t>(sum.second + 0.5)});
+                parts[i].shares.push_back({names_.task(recorded_.graph().tasks()[sum.first]),
+                                           static_cast<std::uint64_t>(std::llround(sum.second))});
             std::stable_sort(parts[i].shares.begin(), parts[i].shares.end(),
                              [](const LinkShare& a, const LinkShare& b) { return a.bytes > b.bytes; });
         }
