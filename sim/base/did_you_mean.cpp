@@ -91,7 +91,7 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates, std::string otherwise) {
     const auto near = closest(word, candidates);
-    return near ? fmt::format("did you mean '{}'?", *near) : otherwise;
+    return near ? fmt::format("did you mean '{}'?", *near) : std::move(otherwise);
 }
 
 }  // namespace syncline

@@ -243,10 +243,10 @@ std::string terminal(Picture picture, double width_px, double height_px) {
     else if (picture == Picture::png)
         script += fmt::format("pngcairo size {},{} fontscale 2 linewidth 2 pointscale 2 font 'sans-serif,10'",
                               2 * whole(width_px), 2 * whole(height_px));
-    else
-        script +=
-            fmt::format("pdfcairo size {:.4f}in,{:.4f}in fontscale 1 linewidth 1 pointscale 0.7 font 'sans-serif,9.75'",
-                        width_px / 96, height_px / 96);
+    else  // Pango reckons with 96 dots to the inch, and a PDF has 72: 0.75 gives texts their size
+        script += fmt::format(
+            "pdfcairo size {:.4f}in,{:.4f}in fontscale 0.75 linewidth 1 pointscale 0.7 font 'sans-serif,9.75'",
+            width_px / 96, height_px / 96);
     return script + " noenhanced background '#ffffff'\n";
 }
 
