@@ -42,7 +42,7 @@ bool may_be_number(const std::string& text) {
 
 /// Returns the value by which a setting is compared.
 Value number_or_text(const std::string& text) {
-    if (const Value plain = plain_number(text); plain.index() != 0) return plain;
+    if (Value plain = plain_number(text); plain.index() != 0) return plain;
     const auto number = number_of(text);
     return number ? Value(*number) : Value(text);
 }

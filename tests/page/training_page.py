@@ -70,6 +70,7 @@ def training(driver, folder, syncline, _):
     check_address(driver, page, results)
     check_limit(driver, page)
     check_saved(driver, page)
+    check_grouped(driver)
 
 
 ANSWER = """
@@ -99,6 +100,16 @@ def check_address(driver, page, results):
     assert driver.execute_script(ANSWER)["variant"] == name
     driver.get("about:blank")
     driver.get(page.as_uri())
+
+
+def check_grouped(driver):
+    """Checks that rows are added up if their names differ in numbers only and their times by a percent at most."""
+    rows = [["layer1.attention", 1.0], ["layer2.attention", 1.005], ["layer3.attention", 2.0], ["head", 5.0]]
+    groups = driver.execute_script(
+        "const rows = arguments[0].map(([name, time]) => ({name, time}));"
+        "return grouped(rows, 'name', ['time'], (a, b) => same_time(a.time, b.time)).map(({name, time}) => [name, time])",
+        rows)
+    assert groups == [["head", 5], ["layer1.attention (×2)", 2.005], ["layer3.attention", 2]], groups
 
 
 def check_limit(driver, page):

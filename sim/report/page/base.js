@@ -63,6 +63,35 @@ const sentence_of = (line) => capital(line) + (/[.:]$/.test(line) ? "" : ".");
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/// Returns a name with an asterisk for each of its numbers.
+const pattern_of = (name) => name.replace(/[0-9]+/g, "*");
+
+/// Groups rows whose names differ in numbers only and for which `alike(group's first, row)` holds. Returns the first row
+/// of each group with the sums of `summed` and a name such as "layer1.attention (×20)", the largest sum first.
+function grouped(rows, name, summed, alike) {
+    const groups = [], by_pattern = new Map();
+    for (const row of rows) {
+        const pattern = pattern_of(row[name]);
+        const same = by_pattern.get(pattern) ?? by_pattern.set(pattern, []).get(pattern);
+        let group = same.find(({first}) => alike(first, row));
+        if (!group) {
+            group = {first: row, count: 0, sums: Object.fromEntries(summed.map((key) => [key, 0]))};
+            same.push(group);
+            groups.push(group);
+        }
+        ++group.count;
+        for (const key of summed) group.sums[key] += row[key];
+    }
+    const size = ({sums}) => summed.reduce((all, key) => all + sums[key], 0);
+    groups.sort((a, b) => size(b) - size(a));
+    return groups.map(
+        ({first, count, sums}) =>
+            ({...first, ...sums, [name]: count > 1 ? `${first[name]} (×${count})` : first[name]}));
+}
+
+/// Returns whether two times are equal, to a percent.
+const same_time = (a, b) => Math.abs(a - b) <= 0.01 * Math.max(Math.abs(a), Math.abs(b));
+
 /// Allows line breaks after the dots of a long key.
 const breakable = (text) => text.split(/(?<=\.)/).flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
 

@@ -125,20 +125,23 @@ function link_profiles(parent, links, window_s) {
             rows: times.map((time, part) => [time, ...with_profile.map((link) => link.profile[part])]),
         });
     }
+    const of_pattern = (link) => links.find((other) => pattern_of(other.link) === pattern_of(link.link));
+    const one_of_each = links.filter((link) => link.alike === 1 || of_pattern(link) === link);
     parent.append(make(
         "div", {class: "figure"}, make("h3", {}, "Time lost to sharing links"),
         make(
             "p", {},
             "Messages that share a link delay each other. The lost time of a link is the sum, over all its messages, of " +
-                "the additional transfer time compared with each message alone on its route."),
+                "the additional transfer time compared with each message alone on its route. " +
+                "Links that are alike are one row."),
         table(
             "Busiest links and their lost time",
             [
                 ["link", "text"], ["bandwidth", "Bps"], ["bytes", "B"], ["busy", "s"], ["utilisation", "share"],
                 ["lost", "s"], ["top users", "text"]
             ],
-            links.map(
+            one_of_each.map(
                 (link) =>
-                    [link.link, link.bandwidth_Bps, link.bytes, link.busy_s, link.utilisation, link.lost_s,
+                    [link.alike > 1 ? `${link.link} (×${link.alike})` : link.link, link.bandwidth_Bps, link.bytes, link.busy_s, link.utilisation, link.lost_s,
                      link.users.slice(0, 3).map((share) => `${share.what} (${units.B(share.bytes)})`).join(", ")]))));
 }

@@ -1,5 +1,7 @@
 // One variant: the explanation of its iteration time.
 
+const most_bars = 25;
+
 /// Returns a sentence if not all are drawn; else "".
 function longest_drawn(drawn, all, what = "") {
     if (drawn.length === all.length) return "";
@@ -7,16 +9,14 @@ function longest_drawn(drawn, all, what = "") {
 }
 
 function layers_figure(parent, layers, rank) {
-    const most = 40;
-    const least = [...layers].map((layer) => layer.forward_s + layer.backward_s).sort((a, b) => b - a)[most - 1] ?? 0;
-    const shown = layers.filter((layer) => layer.forward_s + layer.backward_s >= least).slice(0, most);
-    const labels = shown.map((layer) => layer.layer);
+    const alike = (a, b) => same_time(a.forward_s, b.forward_s) && same_time(a.backward_s, b.backward_s);
+    const groups = grouped(layers, "layer", ["forward_s", "backward_s"], alike), shown = groups.slice(0, most_bars);
     figure(parent, {
         title: "Computation by layer",
-        text: `The bars show how long rank ${rank} computes each layer, in the forward and in the backward pass.` +
-            longest_drawn(shown, layers, " layers"),
+        text: `The bars show how long rank ${rank} computes each layer, in the forward and in the backward pass. ` +
+            "Equal layers share a bar, which is their sum." + longest_drawn(shown, groups, " bars"),
         config: () => across_config(
-            "computation time", "s", "layer", labels,
+            "computation time", "s", "layer", shown.map((layer) => layer.layer),
             [
                 bars("forward pass", shown.map((layer) => layer.forward_s)),
                 bars("backward pass", shown.map((layer) => layer.backward_s))
@@ -30,8 +30,7 @@ function layers_figure(parent, layers, rank) {
 }
 
 function kernels_figure(parent, kernels, rank) {
-    const most = 25;
-    const shown = kernels.slice(0, most);
+    const shown = kernels.slice(0, most_bars);
     const label = (one) => one.kernel + (one.pass === null ? "" : `, ${one.pass}`);
     figure(parent, {
         title: "What the device computes",
@@ -53,24 +52,23 @@ function kernels_figure(parent, kernels, rank) {
 }
 
 function buckets_figure(parent, buckets, rank) {
-    const most = 40;
-    const shown = [...buckets].sort((a, b) => b.communication_s - a.communication_s).slice(0, most);
-    const chosen = buckets.filter((bucket) => shown.includes(bucket));
-    const labels = chosen.map((bucket) => bucket.what);
+    const timed = buckets.map((one) => ({...one, overlapped_s: one.communication_s - one.exposed_s}));
+    const groups = grouped(timed, "what", ["exposed_s", "overlapped_s"], (a, b) => a.bytes === b.bytes);
+    const shown = groups.slice(0, most_bars);
     figure(parent, {
         title: "Exchanges",
         text: `The length of a bar is the time that the exchange is in flight on rank ${
                   rank}. Communication is overlapped ` +
             "while the rank computes, and exposed while it computes nothing; exchanges that are exposed at the same " +
-            "time share it evenly." + longest_drawn(chosen, buckets),
+            "time share it evenly. Equal exchanges share a bar, which is their sum." + longest_drawn(shown, groups, " bars"),
         config: () => across_config(
-            "time", "s", "exchange", labels,
+            "time", "s", "exchange", shown.map(({what}) => what),
             [
-                bars("overlapped communication", chosen.map((bucket) => bucket.communication_s - bucket.exposed_s)),
-                bars("exposed communication", chosen.map((bucket) => bucket.exposed_s))
+                bars("overlapped communication", shown.map((one) => one.overlapped_s)),
+                bars("exposed communication", shown.map((one) => one.exposed_s))
             ],
             true),
-        height: across_height(chosen.length),
+        height: across_height(shown.length),
         unit: "s",
         columns:
             [["exchange", "text"], ["bytes", "B"], ["start", "s"], ["end", "s"], ["in flight", "s"], ["exposed", "s"]],
