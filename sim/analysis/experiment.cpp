@@ -1,5 +1,7 @@
 #include "sim/analysis/experiment.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>

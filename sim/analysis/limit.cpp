@@ -71,18 +71,28 @@ std::string largest(std::initializer_list<Part> parts) {
     return most.seconds > 0 ? most.words : "";
 }
 
-}  // namespace
-
-std::string limit_of(const Lowered& training, const Breakdown& time, const std::vector<LinkUse>& links) {
-    const LinkPart link = longest_link(training.cluster, links);
+/// `computation`: the words for the longest computation of a rank.
+std::string limit_of(const Cluster& cluster, const std::string& computation, const Breakdown& time,
+                     const std::vector<LinkUse>& links) {
+    const LinkPart link = longest_link(cluster, links);
     const Part waiting = time.pipeline_bubble ? Part{"bubble", *time.pipeline_bubble * time.iteration_s}
                                               : Part{"waiting", time.waiting_s};
-    return largest({{bound_of(training), time.longest_compute_s},
+    return largest({{computation, time.longest_compute_s},
                     link.part,
                     {"reductions", time.longest_reduction_s},
                     {"copies", time.longest_copies_s},
                     waiting,
                     {"latency", time.exposed_communication_s - link.both_s}});
+}
+
+}  // namespace
+
+std::string limit_of(const Lowered& training, const Breakdown& time, const std::vector<LinkUse>& links) {
+    return limit_of(training.cluster, bound_of(training), time, links);
+}
+
+std::string limit_of(const Cluster& cluster, const Breakdown& time, const std::vector<LinkUse>& links) {
+    return limit_of(cluster, "computation", time, links);
 }
 
 std::string limit_of(const Cluster& cluster, double seconds, const std::vector<LinkUse>& links, double part) {

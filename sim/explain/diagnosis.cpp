@@ -24,8 +24,8 @@ bool over_links(PathKind kind) {
 
 class Diagnosis {
 public:
-    Diagnosis(const Lowered& training, const Explanation& explanation)
-        : training_(training), e_(explanation), result_(explanation.result) {}
+    Diagnosis(const std::vector<std::string>& plans, const Explanation& explanation)
+        : plans_(plans), e_(explanation), result_(explanation.result) {}
 
     std::string text() {
         if (result_.limited_by.empty()) return "An iteration takes no time.";
@@ -112,16 +112,18 @@ private:
 
     /// Returns the change that helps most.
     std::string helps() const {
-        const auto plans = plan_changes(training_.plan);
         // Another plan costs nothing. A larger batch is another training, but fills a pipeline.
         const auto order = [&](const WhatIf& one) {
-            if (std::ranges::find(plans, one.change) != plans.end()) return 0;
+            if (std::ranges::find(plans_, one.change) != plans_.end()) return 0;
             return one.change.starts_with("batch ") == (limited_by() == "bubble") ? 1 : 2;
         };
         const WhatIf* best = nullptr;
         for (const WhatIf& one : e_.what_if)  // the largest gain first
             if (one.problem.empty() && one.speed_up >= 1 + twentieth && (best == nullptr || order(one) < order(*best)))
                 best = &one;
+        if (best != nullptr && !result_.throughput_samples_per_s)
+            return fmt::format("If {}, it takes {}, {:.3g} times as fast.", best->text, time(*best->iteration_time_s),
+                               best->speed_up);
         if (best != nullptr)
             return fmt::format("If {}, it takes {}, with {}.", best->text, time(*best->iteration_time_s),
                                best->speed_up < 2 ? fmt::format("{:.1f} % more samples/s", 100 * (best->speed_up - 1))
@@ -130,7 +132,7 @@ private:
         return tried ? "No change that was tried gains a twentieth." : "";
     }
 
-    const Lowered& training_;
+    const std::vector<std::string>& plans_;
     const Explanation& e_;
     const Result& result_;
     const PathShare* told_ = nullptr;  ///< of the first sentence
@@ -138,8 +140,8 @@ private:
 
 }  // namespace
 
-std::string diagnosis_of(const Lowered& training, const Explanation& explanation) {
-    return Diagnosis(training, explanation).text();
+std::string diagnosis_of(const std::vector<std::string>& plans, const Explanation& explanation) {
+    return Diagnosis(plans, explanation).text();
 }
 
 }  // namespace syncline

@@ -2,8 +2,9 @@
 
 #include <string>
 
+#include <vector>
+
 #include "sim/explain/explanation.hpp"
-#include "sim/lowering/lowered.hpp"
 
 namespace syncline {
 
@@ -14,6 +15,8 @@ namespace syncline {
 /// 3. The change of `explanation.what_if` that helps most, if it gains a twentieth: one of the plan, or else of a
 /// resource,
 ///    or else the batch; for a bubble the batch before a resource.
-std::string diagnosis_of(const Lowered& training, const Explanation& explanation);
+///
+/// `plans`: plan_changes() of the plan.
+std::string diagnosis_of(const std::vector<std::string>& plans, const Explanation& explanation);
 
 }  // namespace syncline

@@ -52,7 +52,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.theory = theory_beside(training, recorded, explanation, options.uncontended);
     explanation.what_if = what_if(training, explanation.result, options.changes,
                                   options.plans ? plan_changes(plan) : std::vector<std::string>{}, options.watch);
-    explanation.diagnosis = diagnosis_of(training, explanation);
+    explanation.diagnosis = diagnosis_of(plan_changes(plan), explanation);
     if (view != nullptr) {
         view->names = names.of(replayed.graph);
         view->window = recorded.window();

@@ -22,6 +22,9 @@ TaskNames::TaskNames(const Lowered& training)
     }
 }
 
+TaskNames::TaskNames(std::uint32_t ranks, const std::vector<std::string>& names)
+    : ranks_(ranks), served_(false), layers_(names), buckets_(names) {}
+
 std::string TaskNames::bucket(std::uint32_t number) const {
     return number < buckets_.size() ? buckets_[number] : fmt::format("bucket {}", number);
 }

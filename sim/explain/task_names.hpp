@@ -12,6 +12,8 @@ namespace syncline {
 class TaskNames {
 public:
     explicit TaskNames(const Lowered& training);
+    /// `names`: of tasks that are an execution trace's (iteration/trace_graph.hpp), by Task::subject.
+    TaskNames(std::uint32_t ranks, const std::vector<std::string>& names);
 
     /// Returns for example "backward of fc6", "bucket 3 (fc6)", "push of bucket 0 (fc8)", "activations of fc6".
     std::string task(const Task& task) const;

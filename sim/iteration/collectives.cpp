@@ -87,8 +87,8 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
                     tasks.push_back(no_task);
                     continue;
                 }
-                tasks.push_back(graph.add_task({streams[rank], Phase::exchange, first + bucket, 0, id, rank, urgency,
-                                                buckets[bucket].micro_batch}));
+                tasks.push_back(graph.add_task({streams[rank], buckets[bucket].phase, first + bucket, 0, id, rank,
+                                                urgency, buckets[bucket].micro_batch}));
                 if (after) graph.depend(tasks.back(), (*after)[rank]);
                 if (and_after) graph.depend(tasks.back(), (*and_after)[rank]);
             }

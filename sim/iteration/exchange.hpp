@@ -64,6 +64,7 @@ struct Collective {
     ExchangeClass kind = ExchangeClass::collective;
     std::uint32_t tag = 0;          ///< see Exchange
     std::uint32_t micro_batch = 0;  ///< whose gradients they are, if each one's are exchanged
+    Phase phase = Phase::exchange;  ///< of its tasks; not of an all-reduce by switches
 };
 
 /// Adds one collective for each bucket among `workers`, one after the other on one exchange stream per rank,

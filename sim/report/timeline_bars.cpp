@@ -26,7 +26,9 @@ enum Kind : std::uint32_t {
     weights,
     waiting,
     reduction,
-    core
+    core,
+    computation,
+    communication
 };
 
 Kind kind_of(Phase phase) {
@@ -61,6 +63,10 @@ Kind kind_of(Phase phase) {
             return core;
         case Phase::transfer:
             return transfer;
+        case Phase::kernel:
+            return computation;
+        case Phase::communication:
+            return communication;
         case Phase::weights:
             return weights;
         case Phase::release:

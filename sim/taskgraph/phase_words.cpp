@@ -31,12 +31,14 @@ constexpr std::array phases{
     PhaseWords{"combine", "combine of ", Subject::layer},
     PhaseWords{"copy to host", "gradients to the host", Subject::none},
     PhaseWords{"copy to device", "weights to the device", Subject::none},
+    PhaseWords{"computation", "", Subject::layer},
+    PhaseWords{"communication", "", Subject::layer},
 };
-static_assert(phases.size() == static_cast<std::size_t>(Phase::to_device) + 1);
+static_assert(phases.size() == static_cast<std::size_t>(Phase::communication) + 1);
 
-constexpr std::array streams{"compute",   "input copy",  "fusion cycle", "exchange", "push",    "pull",
-                             "reduction", "activations", "transfer",     "receive",  "weights", "host copy"};
-static_assert(streams.size() == static_cast<std::size_t>(StreamKind::host_copy) + 1);
+constexpr std::array streams{"compute",     "input copy", "fusion cycle", "exchange", "push",      "pull", "reduction",
+                             "activations", "transfer",   "receive",      "weights",  "host copy", "host"};
+static_assert(streams.size() == static_cast<std::size_t>(StreamKind::host) + 1);
 
 }  // namespace
 

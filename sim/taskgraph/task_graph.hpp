@@ -43,7 +43,8 @@ enum class StreamKind : std::uint8_t {
     transfer,     ///< to another stage
     receive,      ///< from another stage; starts to wait long before
     weights,
-    host_copy  ///< copies of gradients and weights between device and host
+    host_copy,  ///< copies of gradients and weights between device and host
+    host        ///< work of the rank's processor, in an execution trace
 };
 
 enum class Phase : std::uint8_t {
@@ -60,17 +61,19 @@ enum class Phase : std::uint8_t {
     barrier,
     activations,  ///< activations or their gradients, between the ranks of a stage
     halo,
-    transfer,   ///< between stages
-    weights,    ///< gathering of weights whose shards are on different ranks
-    encode,     ///< of a layer's gradients
-    factor,     ///< computation between a bucket's two exchanges
-    decode,     ///< of a bucket
-    recompute,  ///< of a layer's forward pass, once more before its backward pass
-    context,    ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
-    dispatch,   ///< tokens, or gradients of results, to the ranks of their experts
-    combine,    ///< results, or gradients of tokens, back
-    to_host,    ///< copy of offloaded gradients
-    to_device   ///< copy of the weights that the host has updated
+    transfer,      ///< between stages
+    weights,       ///< gathering of weights whose shards are on different ranks
+    encode,        ///< of a layer's gradients
+    factor,        ///< computation between a bucket's two exchanges
+    decode,        ///< of a bucket
+    recompute,     ///< of a layer's forward pass, once more before its backward pass
+    context,       ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
+    dispatch,      ///< tokens, or gradients of results, to the ranks of their experts
+    combine,       ///< results, or gradients of tokens, back
+    to_host,       ///< copy of offloaded gradients
+    to_device,     ///< copy of the weights that the host has updated
+    kernel,        ///< computation of an execution trace
+    communication  ///< a send, a receive or a collective of one
 };
 
 struct Process {

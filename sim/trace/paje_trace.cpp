@@ -169,11 +169,15 @@ private:
         const auto occurs = [&](Phase phase) {
             return std::ranges::any_of(view_.graph.tasks(), [&](const Task& task) { return task.phase == phase; });
         };
-        for (const std::span<const Phase> phases : {std::span<const Phase>(rare_phases), {offload_phases}})
+        for (const std::span<const Phase> phases :
+             {std::span<const Phase>(rare_phases), {offload_phases}, {trace_phases}})
             for (std::size_t i = 0; i < phases.size(); ++i)
                 if (occurs(phases[i]))
                     define(fmt::format("T{}", static_cast<int>(phases[i])), "TT", word(phases[i]),
                            colour(i, phases.size(), true));
+        if (occurs(Phase::communication))
+            define(fmt::format("M{}", static_cast<int>(Phase::communication)), "MT", word(Phase::communication),
+                   colour(0, 1, true));
         for (std::size_t i = 0; i < std::size(core_phases); ++i)
             for (const auto& [alias, type] : {std::pair('T', "TT"), std::pair('M', "MT")})
                 if (const Phase phase = core_phases[i]; occurs(phase))

@@ -14,6 +14,7 @@ const hatches = {
     "stage transfer": 5,
     "weights": 7,
     "tokens and contexts": 3,
+    "communication": 4,
     "transfer": 3,
     "latency": 4,
     "message overhead": 6,

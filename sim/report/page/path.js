@@ -24,6 +24,8 @@ const part_of_phase = {
     "input copy": "copies",
     "to host": "copies",
     "to device": "copies",
+    computation: "computation",
+    communication: "communication",
 };
 const part_named = (phase) => part_of_phase[phase.replaceAll(/[-_]/g, " ")] ?? "waiting";
 

@@ -3,7 +3,7 @@
 /// In the order of the program's kinds of bars (timeline_bars.cpp).
 const bar_kinds = [
     "forward pass", "backward pass", "update", "copies", "gradients", "activations", "stage transfer", "weights",
-    "waiting", "reduction", "tokens and contexts"
+    "waiting", "reduction", "tokens and contexts", "computation", "communication"
 ];
 
 /// Unpacks the bars of a lane into objects.

@@ -1,0 +1,355 @@
+#include "sim/iteration/trace_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "sim/execution/trace_error.hpp"
+#include "sim/iteration/exchange.hpp"
+#include "sim/iteration/switched_exchanges.hpp"
+#include "sim/lowering/chooser.hpp"
+
+namespace syncline {
+
+namespace {
+
+using NodeId = std::uint32_t;
+constexpr std::uint32_t none = ~std::uint32_t{0};
+
+/// One message from member 0 to member 1.
+class OneMessage : public CollectiveAlgorithm {
+public:
+    Program program(std::uint32_t rank, std::uint32_t, std::uint64_t bytes, std::uint32_t) const override {
+        Program program{{bytes, 1}, {}};
+        Step step;
+        (rank == 0 ? step.sends : step.receives).push_back({1 - rank});
+        program.steps.push_back(std::move(step));
+        return program;
+    }
+    std::optional<double> cost(std::uint32_t, std::uint64_t bytes, const MessageCost& message) const override {
+        return message.alpha_s + static_cast<double>(bytes) * message.beta_s_per_B;
+    }
+    std::string formula(bool) const override { return "α + Sβ"; }
+};
+
+/// What belongs together: a node, or the nodes of all members of a collective.
+struct Units {
+    std::vector<std::uint32_t> of;                ///< by node
+    std::vector<std::vector<NodeId>> collective;  ///< by unit from `single` on: members in the order of their group
+    std::uint32_t single = 0;                     ///< units below are single nodes
+};
+
+class Builder {
+public:
+    Builder(const Cluster& cluster, const TracePlan& plan)
+        : cluster_(cluster), plan_(plan), trace_(*plan.trace), tasks_(trace_.size()), ranks_(trace_.ranks) {
+        places_ = place_ranks(cluster, plan.placement, trace_.ranks);
+        terrains_ = std::make_unique<Terrains>(cluster, first_free_node(places_));
+        for (const Place& place : places_) {
+            const ProcessId process = graph_.add_process({place});
+            ranks_[process].compute = graph_.add_stream(process, StreamKind::compute);
+            const StreamId begin = graph_.add_stream(process, StreamKind::release);
+            ranks_[process].begin = graph_.add_task({begin, Phase::barrier});
+        }
+    }
+
+    TaskGraph build() {
+        pair_messages();
+        gather_units();
+        add_in_order();
+        for (std::uint32_t rank = 0; rank < trace_.ranks; ++rank) {
+            const TaskId update = graph_.add_task({ranks_[rank].compute, Phase::update});
+            for (const TaskId task : ranks_[rank].ends) graph_.depend(update, task);
+        }
+        graph_.seal();
+        return std::move(graph_);
+    }
+
+private:
+    /// The tasks that stand for a node: when all have ended, it has. None: it takes no time and depends on nothing.
+    using Tasks = std::vector<TaskId>;
+
+    struct RankStreams {
+        StreamId compute = no_stream, host = no_stream;
+        TaskId begin = no_task;
+        std::map<std::uint32_t, StreamId> by_group;
+        std::map<TaskId, StreamId> free_after;  ///< streams for messages, by the last task of each
+        Tasks ends;                             ///< of all its nodes, but those that others wait for
+    };
+
+    struct Channel {
+        std::uint32_t from, to, tag;
+        auto operator<=>(const Channel&) const = default;
+    };
+
+    void pair_messages() {
+        std::map<Channel, std::vector<NodeId>> sent, received;
+        for (NodeId node = 0; node < trace_.size(); ++node) {
+            const TraceNode& one = trace_.nodes()[node];
+            if (one.kind == NodeKind::send) sent[{one.rank, one.peer, one.tag}].push_back(node);
+            if (one.kind == NodeKind::receive) received[{one.peer, one.rank, one.tag}].push_back(node);
+        }
+        for (const auto& [channel, nodes] : sent)
+            for (std::size_t i = 0; i < nodes.size(); ++i) sender_[received[channel][i]] = nodes[i];
+    }
+
+    void gather_units() {
+        units_.of.resize(trace_.size());
+        std::vector<std::map<std::uint32_t, std::uint32_t>> place(trace_.groups.size());
+        for (std::size_t group = 0; group < place.size(); ++group)
+            for (std::uint32_t i = 0; i < trace_.groups[group].size(); ++i) place[group][trace_.groups[group][i]] = i;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> calls;  // of a group's rank
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unit_of_call;
+        units_.single = static_cast<std::uint32_t>(trace_.size());
+        for (NodeId node = 0; node < trace_.size(); ++node) {
+            const TraceNode& one = trace_.nodes()[node];
+            if (one.kind != NodeKind::collective) {
+                units_.of[node] = node;
+                continue;
+            }
+            const std::uint32_t call = calls[{one.group, one.rank}]++;
+            const auto [found, added] =
+                unit_of_call.try_emplace({one.group, call}, static_cast<std::uint32_t>(units_.collective.size()));
+            if (added) units_.collective.emplace_back(trace_.groups[one.group].size(), none);
+            units_.collective[found->second][place[one.group][one.rank]] = node;
+            units_.of[node] = units_.single + found->second;
+        }
+    }
+
+    /// Adds the tasks of all units, each after those that it depends on; of several that could be next, the one with
+    /// the first node.
+    void add_in_order() {
+        const std::size_t count = units_.single + units_.collective.size();
+        std::vector<std::uint32_t> open(count, 0), first_after(count + 1, 0), used(trace_.size(), 0);
+        for (NodeId node = 0; node < trace_.size(); ++node)
+            for (const NodeId on : trace_.dependencies_of(node)) {
+                ++open[units_.of[node]];
+                ++first_after[units_.of[on] + 1];
+                used[on] = 1;
+            }
+        for (std::size_t unit = 0; unit < count; ++unit) first_after[unit + 1] += first_after[unit];
+        std::vector<std::uint32_t> after(first_after.back()), next = first_after;
+        for (NodeId node = 0; node < trace_.size(); ++node)
+            for (const NodeId on : trace_.dependencies_of(node)) after[next[units_.of[on]]++] = units_.of[node];
+
+        using Entry = std::pair<NodeId, std::uint32_t>;
+        std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+        const auto make_ready = [&](std::uint32_t unit) {
+            const bool single = unit < units_.single;
+            ready.emplace(single ? unit : *std::ranges::min_element(units_.collective[unit - units_.single]), unit);
+        };
+        std::size_t left = 0;
+        for (std::uint32_t unit = 0; unit < count; ++unit) {
+            const bool exists = unit >= units_.single || trace_.nodes()[unit].kind != NodeKind::collective;
+            left += exists ? 1 : 0;
+            if (exists && open[unit] == 0) make_ready(unit);
+        }
+        while (!ready.empty()) {
+            const std::uint32_t unit = ready.top().second;
+            ready.pop();
+            --left;
+            if (unit < units_.single)
+                add_node(unit, used[unit] == 0);
+            else
+                add_collective(units_.collective[unit - units_.single], used);
+            for (std::uint32_t a = first_after[unit]; a < first_after[unit + 1]; ++a)
+                if (--open[after[a]] == 0) make_ready(after[a]);
+        }
+        if (left > 0) refuse_cycle(open);
+    }
+
+    [[noreturn]] void refuse_cycle(const std::vector<std::uint32_t>& open) const {
+        for (std::uint32_t unit = units_.single; unit < open.size(); ++unit) {
+            if (open[unit] == 0) continue;
+            const TraceNode& one = trace_.nodes()[units_.collective[unit - units_.single].front()];
+            throw TraceError(
+                fmt::format("{} of rank {} waits for itself: its members wait for collectives that wait "
+                            "for it",
+                            trace_.names[one.name], one.rank));
+        }
+        throw TraceError("nodes wait for each other in a cycle");
+    }
+
+    /// Returns the tasks that a node waits for, without repetitions.
+    Tasks before(NodeId node) const {
+        Tasks all;
+        for (const NodeId on : trace_.dependencies_of(node))
+            all.insert(all.end(), tasks_[on].begin(), tasks_[on].end());
+        std::ranges::sort(all);
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        return all;
+    }
+
+    /// Adds a task after others; those on the same stream are in order.
+    TaskId add(const Task& task, const Tasks& after) {
+        const TaskId id = graph_.add_task(task);
+        for (const TaskId on : after)
+            if (graph_.tasks()[on].stream != task.stream) graph_.depend(id, on);
+        return id;
+    }
+
+    void done(NodeId node, Tasks tasks, bool last) {
+        RankStreams& rank = ranks_[trace_.nodes()[node].rank];
+        if (last) rank.ends.insert(rank.ends.end(), tasks.begin(), tasks.end());
+        tasks_[node] = std::move(tasks);
+    }
+
+    double seconds_of(const TraceNode& node) const {
+        if (node.kind == NodeKind::host && !plan_.host_time) return 0;
+        return (node.flop > 0 ? node.flop / cluster_.device.flops_per_s : node.seconds) / plan_.speed;
+    }
+
+    void add_node(NodeId node, bool last) {
+        const TraceNode& one = trace_.nodes()[node];
+        if (one.kind == NodeKind::send || one.kind == NodeKind::receive) return add_message(node, last);
+        Tasks after = before(node);
+        const double seconds = one.kind == NodeKind::nothing ? 0 : seconds_of(one);
+        if (seconds == 0) {
+            constexpr std::size_t few = 4;
+            if (after.size() > few) after = {joined(one.rank, after)};
+            return done(node, std::move(after), last);
+        }
+        RankStreams& rank = ranks_[one.rank];
+        const bool host = one.kind == NodeKind::host;
+        if (host && rank.host == no_stream) rank.host = graph_.add_stream(one.rank, StreamKind::input_copy);
+        Task task{host ? rank.host : rank.compute, Phase::kernel, one.name, seconds};
+        done(node, {add(task, after)}, last);
+    }
+
+    /// Adds a task that takes no time, after others.
+    TaskId joined(std::uint32_t rank, const Tasks& after) {
+        return add({own_stream(rank, StreamKind::release, after), Phase::barrier}, after);
+    }
+
+    /// Returns a stream on which nothing but a task that is waited for anyway comes before: one that ends with one of
+    /// these tasks, or a new one. The next task must be added to it.
+    StreamId own_stream(std::uint32_t rank, StreamKind kind, const Tasks& after) {
+        auto& free = ranks_[rank].free_after;
+        StreamId stream = no_stream;
+        for (const TaskId task : after) {
+            const auto found = free.find(task);
+            if (found == free.end() || graph_.streams()[found->second].kind != kind) continue;
+            stream = found->second;
+            free.erase(found);
+            break;
+        }
+        if (stream == no_stream) stream = graph_.add_stream(rank, kind);
+        free.emplace(static_cast<TaskId>(graph_.tasks().size()), stream);
+        return stream;
+    }
+
+    /// Adds a send or a receive. The exchange is made with the first of the two; it has a tag of its own for each pair
+    /// of streams between the same ranks, on which messages are in order at both ends.
+    void add_message(NodeId node, bool last) {
+        const TraceNode& one = trace_.nodes()[node];
+        const bool sends = one.kind == NodeKind::send;
+        const Tasks after = before(node);
+        const StreamId stream = own_stream(one.rank, sends ? StreamKind::transfer : StreamKind::receive, after);
+        Task task{stream, Phase::communication, one.name};
+        task.exchange = exchange_of(node, sends ? node : sender_.at(node));
+        task.member = sends ? 0 : 1;
+        done(node, {add(task, after)}, last);
+    }
+
+    ExchangeId exchange_of(NodeId node, NodeId sender) {
+        const auto [found, added] = messages_.try_emplace(sender, 0);
+        if (!added) {
+            const ExchangeId exchange = found->second;
+            messages_.erase(found);
+            return exchange;
+        }
+        const TraceNode& one = trace_.nodes()[sender];
+        const auto [group, first] = pairs_.try_emplace({one.rank, one.peer}, Pair{});
+        if (first) group->second.group = graph_.add_group({one.rank, one.peer});
+        (void)node;
+        found->second = graph_.add_exchange({message_, group->second.group, group->second.messages++, one.bytes});
+        return found->second;
+    }
+
+    void add_collective(const std::vector<NodeId>& nodes, const std::vector<std::uint32_t>& used) {
+        const TraceNode& one = trace_.nodes()[nodes.front()];
+        const std::vector<std::uint32_t>& members = trace_.groups[one.group];
+        Group& group = group_of(one.group);
+        std::vector<TaskId> ready(members.size());
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            const Tasks after = before(nodes[i]);
+            ready[i] = after.empty()       ? ranks_[members[i]].begin
+                       : after.size() == 1 ? after.front()
+                                           : joined(members[i], after);
+        }
+        if (members.size() == 1) return done(nodes.front(), before(nodes.front()), used[nodes.front()] == 0);
+        const Chosen chosen = chooser(group, one.operation).choose(one.bytes);
+        Collective collective(one.bytes, chosen.algorithm, chosen.protocol);
+        collective.phase = Phase::communication;
+        const Arrivals arrivals =
+            add_collectives(graph_, group.workers, group.streams, {collective}, {ready}, cluster_, {}, one.name);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            Tasks tasks;
+            for (const Arrival& arrival : arrivals.own[i]) tasks.push_back(arrival.task);
+            done(nodes[i], std::move(tasks), used[nodes[i]] == 0);
+        }
+    }
+
+    struct Group {
+        std::vector<ProcessId> workers;
+        std::vector<StreamId> streams;
+        std::vector<Place> places;
+        std::map<std::uint8_t, Chooser> choosers;
+    };
+
+    Group& group_of(std::uint32_t number) {
+        const auto [found, added] = groups_.try_emplace(number);
+        Group& group = found->second;
+        if (!added) return group;
+        for (const std::uint32_t rank : trace_.groups[number]) {
+            group.workers.push_back(rank);
+            group.streams.push_back(graph_.add_stream(rank, StreamKind::exchange));
+            group.places.push_back(places_[rank]);
+        }
+        return group;
+    }
+
+    Chooser& chooser(Group& group, std::uint8_t operation) {
+        const auto found = group.choosers.find(operation);
+        if (found != group.choosers.end()) return found->second;
+        AlgorithmSpec spec;
+        spec.operation = trace_.operations[operation];
+        spec.name = algorithm_names(spec.operation).front();
+        return group.choosers
+            .try_emplace(operation, cluster_, group.places, spec, std::optional<Selection>{},
+                         std::optional<std::int64_t>{}, *terrains_)
+            .first->second;
+    }
+
+    struct Pair {
+        GroupId group = 0;
+        std::uint32_t messages = 0;
+    };
+
+    const Cluster& cluster_;
+    const TracePlan& plan_;
+    const ExecutionTrace& trace_;
+    TaskGraph graph_;
+    std::vector<Tasks> tasks_;  ///< by node
+    std::vector<RankStreams> ranks_;
+    std::vector<Place> places_;
+    std::unique_ptr<Terrains> terrains_;
+    Units units_;
+    std::map<NodeId, NodeId> sender_;        ///< by receive
+    std::map<NodeId, ExchangeId> messages_;  ///< by send: exchanges of which one side is added
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Pair> pairs_;
+    std::map<std::uint32_t, Group> groups_;
+    const std::shared_ptr<const CollectiveAlgorithm> message_ = std::make_shared<const OneMessage>();
+};
+
+}  // namespace
+
+TaskGraph build_trace(const Cluster& cluster, const TracePlan& plan) {
+    return Builder(cluster, plan).build();
+}
+
+}  // namespace syncline
