@@ -5,6 +5,7 @@
 #include "sim/analysis/estimate.hpp"
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/experiment.hpp"
+#include "sim/analysis/trace_experiment.hpp"
 #include "sim/config/resolved.hpp"
 #include "sim/output/memory_text.hpp"
 #include "sim/output/result_fields.hpp"
@@ -32,6 +33,11 @@ Json simulated(const config::Variant& variant, bool forced, bool allow_oom = fal
         if (!forced) require_modest(estimate(variant.cluster, *variant.collective));
         isolated_already();  // an exchange is one simulation, which this process runs
         return object_of(simulate_collective(variant.cluster, *variant.collective));
+    }
+    if (variant.trace) {
+        Result result = simulate(variant.cluster, *variant.trace);
+        result.variant = variant.name;
+        return object_of(result);
     }
     if (!allow_oom) require_memory(variant);
     if (!forced) require_modest(estimate(variant.lowered()));

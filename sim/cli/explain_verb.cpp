@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/cli/explained.hpp"
 #include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
@@ -98,8 +99,7 @@ void explain_verb(const ExplainArguments& options) {
         TimelineView view;
         const bool draws = !traces.empty() || !options.report.empty();
         const std::size_t number = report.explanations.size();
-        Explanation& explanation =
-            report.explanations.emplace_back(explain(variant.lowered(), how, draws ? &view : nullptr));
+        Explanation& explanation = report.explanations.emplace_back(explained(variant, how, draws ? &view : nullptr));
         explanation.result.variant = variant.name;
         explanation.result.choice_of = variant.choice_of;
         progress.reset();
@@ -107,8 +107,8 @@ void explain_verb(const ExplainArguments& options) {
             write_trace(view, options.trace, traces[number], fmt::format("{}: {}", scenario.name, variant.name),
                         explanation.level_reason);
         if (options.report.empty()) continue;
-        page.variants.push_back(page_variant(variant.cluster, &variant.lowered(), explanation, &view, variant.resolved,
-                                             page_limits(scenario.variants.size())));
+        page.variants.push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view,
+                                             variant.resolved, page_limits(scenario.variants.size())));
         page.report.results.push_back(explanation.result);
     }
     write_result(report, options.format, options.directory, "explanation", options.tables);

@@ -9,8 +9,10 @@
 
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
+#include "sim/analysis/trace_experiment.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/batch_options.hpp"
+#include "sim/cli/explained.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
@@ -153,7 +155,8 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
         result.choice_of = variant.choice_of;
     };
     if (wanted.trace.empty() && wanted.pages == nullptr) {
-        Result result = simulate(variant.lowered(), progress->watch());
+        Result result = variant.trace ? simulate(variant.cluster, *variant.trace, progress->watch())
+                                      : simulate(variant.lowered(), progress->watch());
         named(result);
         return result;
     }
@@ -162,15 +165,15 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
     how.uncontended = wanted.pages != nullptr;
     if (wanted.pages == nullptr && options.trace.limits.level == TraceLevel::tasks) how.most_messages = 0;
     TimelineView view;
-    Explanation explanation = explain(variant.lowered(), how, &view);
+    Explanation explanation = explained(variant, how, &view);
     named(explanation.result);
     progress.reset();
     if (!wanted.trace.empty())
         write_trace(view, options.trace, wanted.trace, fmt::format("{}: {}", scenario.name, variant.name),
                     explanation.level_reason);
     if (wanted.pages != nullptr)
-        wanted.pages->push_back(page_variant(variant.cluster, &variant.lowered(), explanation, &view, variant.resolved,
-                                             page_limits(wanted.variants)));
+        wanted.pages->push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view,
+                                             variant.resolved, page_limits(wanted.variants)));
     return std::move(explanation.result);
 }
 
@@ -187,6 +190,8 @@ void write_report(const Report& report, std::vector<PageVariant> pages, const Ru
 void run(const RunOptions& options) {
     constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
+    if (options.dry && scenario.variants.front().trace)
+        throw ConfigError({{{"--dry-run", 1, 1, ""}, "a trace has no exchanges to choose", "remove it"}});
     if (options.dry) return run_dry(scenario, options);
     check_work(scenario, options.force);
     std::vector<std::filesystem::path> traces(scenario.variants.size());

@@ -54,9 +54,11 @@ std::string hint(const Memory& memory) {
 
 void check_work(const config::Scenario& scenario, bool forced) {
     Check check(forced);
-    for (const config::Variant& variant : scenario.variants)
+    for (const config::Variant& variant : scenario.variants) {
+        if (variant.trace) continue;
         check.add(variant.training, name_of(variant.name),
                   variant.collective ? estimate(variant.cluster, *variant.collective) : estimate(variant.lowered()));
+    }
     check.end();
 }
 
@@ -76,6 +78,7 @@ void announce_work(const DryRunReport& report) {
 void check_memory(const config::Scenario& scenario, bool allowed) {
     std::vector<Diagnostic> refused;
     for (const config::Variant& variant : scenario.variants) {
+        if (variant.trace) continue;  // says nothing of memory
         const Memory memory = memory_of(variant.lowered());
         if (memory.fits()) continue;
         const std::string what = text::shortage(memory, variant.cluster.device.name);

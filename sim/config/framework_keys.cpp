@@ -77,6 +77,9 @@ public:
     void file(Key key, const FileReader& body) override {
         if (chosen(key)) fields_.file(key, body);
     }
+    void paths(Key key, const PathsReader& body) override {
+        if (chosen(key)) fields_.paths(key, body);
+    }
     void flag(Key key, bool& value) override {
         if (chosen(key)) fields_.flag(key, value);
     }
@@ -204,7 +207,7 @@ void note_inherited(const Fields& training, Plan& plan) {
 
 bool is_framework(const Node& document) {
     // Other files may have such keys by mistake, and a workload's `sequence` is another one.
-    for (const char* other : {"platform", "workload", "training", "collective", "variants", "axes", "layers"})
+    for (const char* other : {"platform", "workload", "training", "collective", "trace", "variants", "axes", "layers"})
         if (document.find(other)) return false;
     return std::any_of(software_keys.begin(), software_keys.end(), [&](const char* key) {
         const std::string name = short_name(key);

@@ -12,6 +12,7 @@
 #include "sim/plan/collective_plan.hpp"
 #include "sim/plan/complaint.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/plan/trace_plan.hpp"
 #include "sim/workload/kept.hpp"
 #include "sim/workload/precision.hpp"
 
@@ -33,6 +34,8 @@ void describe(Fields& fields, Fidelity& fidelity);
 void describe(Fields& fields, RankPlacement& placement);
 /// Describes the key `channels`.
 void describe_channels(Fields& fields, std::optional<std::int64_t>& channels);
+/// Describes the keys of an execution trace, and reads it.
+void describe(Fields& fields, TracePlan& plan);
 /// Describes the keys of a single exchange, without its platform.
 void describe(Fields& fields, CollectivePlan& plan);
 

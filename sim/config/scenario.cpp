@@ -19,7 +19,8 @@ namespace {
 
 /// Reports a study, all of whose keys would be wrong in a scenario, and throws.
 void refuse_study(Assembly& assembly, const Node& document, const std::string& path) {
-    if ((!document.find("base") && !document.find("axes")) || document.find("training") || document.find("collective"))
+    if ((!document.find("base") && !document.find("axes")) || document.find("training") ||
+        document.find("collective") || document.find("trace"))
         return;
     assembly.report(
         document.mark, "this is a study, not a scenario",
@@ -113,10 +114,14 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         scenario.name = std::filesystem::path(path).stem().string();
         GridChoices choices;
         Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect, seed);
-        if (!scenario.variants.empty() && variant.collective.has_value() != scenario.variants[0].collective.has_value())
+        const auto kind = [](const Variant& one) {
+            return std::pair(one.collective.has_value(), one.trace.has_value());
+        };
+        if (!scenario.variants.empty() && kind(variant) != kind(scenario.variants[0]))
             assembly.report(
                 entry.mark,
-                fmt::format("trainings and single exchanges cannot be compared: variant '{}' differs from the others",
+                fmt::format("trainings, single exchanges and traces cannot be compared: variant '{}' differs from the "
+                            "others",
                             entry.key),
                 "write a separate scenario for each");
         add_variants(scenario, std::move(variant), std::move(document), std::move(choices), only,

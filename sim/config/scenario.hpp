@@ -14,6 +14,7 @@
 #include "sim/lowering/open_plan.hpp"
 #include "sim/plan/collective_plan.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/plan/trace_plan.hpp"
 
 namespace syncline {
 struct Lowered;
@@ -25,7 +26,8 @@ namespace syncline::config {
 /// Describes the keys of `training`, and what the plan leaves open; a plan that is wrong by itself is rejected.
 void describe(Fields& fields, Plan& plan, OpenPlan& open);
 
-/// One complete training or single exchange: the scenario's base with the variant's overrides and then `--set` applied.
+/// One complete training, single exchange or execution trace: the scenario's base with the variant's overrides and then
+/// `--set` applied.
 struct Variant {
     std::string name;
     Location training;      ///< where `training` is written
@@ -35,6 +37,7 @@ struct Variant {
     Plan plan;
     OpenPlan open;                             ///< what is left open: with `parallelism: auto` the plan is not complete
     std::optional<CollectivePlan> collective;  ///< replaces model and plan
+    std::optional<TracePlan> trace;            ///< the same
     std::string resolved;                      ///< as resolved YAML: see Resolved::text()
 
     /// Returns cluster, model and plan of a training in lowered form, which is made once, on first use. None of the
@@ -49,7 +52,7 @@ private:
 
 struct Scenario {
     std::string name;
-    /// In the file's order; one called "base" if the file has none. All are trainings, or all are single exchanges.
+    /// In the file's order; one called "base" if the file has none. All are trainings, or exchanges, or traces.
     std::vector<Variant> variants;
     std::vector<Expectation> expectations;
     /// Number of further expectations of variants or sizes that `--set` has removed, or `--variant` has not chosen.

@@ -27,7 +27,7 @@ bool prepare(Assembly& assembly, Entry& variant) {
         const Entry* const found = variant.value.entry(key);
         if (!found) continue;
         assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
-                        "it may change platform, workload, training and collective");
+                        "it may change platform, workload, training, collective and trace");
         take(variant.value, key);
     }
     return true;

@@ -79,9 +79,9 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
     describe_expectations(fields, expectations);
     fields.section({"platform", "Cluster: its keys, its file, or the name of one in platforms/.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
-    fields.section(
-        {"workload", "Model: its keys, its file, or the name of one in workloads/.", false, true, "collective"},
-        [&](Fields& inner) { describe(inner, variant.model); });
+    fields.section({"workload", "Model: its keys, its file, or the name of one in workloads/.", false, true,
+                    OtherKeys("collective", "trace")},
+                   [&](Fields& inner) { describe(inner, variant.model); });
     const bool known = fields.sound();
     fields.section({"collective", "Single exchange at one size or several; replaces `workload` and `training`."},
                    [&](Fields& inner) {
@@ -92,11 +92,21 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                        report(inner, judge(variant.cluster, plan));
                        give_nodes(variant.cluster, plan.placement, plan.ranks, plan.server_nodes());
                    });
-    for (const char* key : {"workload", "training"})
-        if (fields.given("collective") && fields.given(key))
-            fields.reject(key, fmt::format("'{}' and 'collective' exclude each other", key),
-                          "a scenario is a training or a single exchange");
-    const Key training{"training", "Training of the model on the cluster.", false, false, "collective"};
+    fields.section({"trace", "Replay of an execution trace of another program; replaces `workload` and `training`."},
+                   [&](Fields& inner) {
+                       TracePlan& plan = variant.trace.emplace();
+                       plan.placement.seed = variant.plan.placement.seed;
+                       describe(inner, plan);
+                       if (!known || !inner.sound() || !plan.trace) return;
+                       give_nodes(variant.cluster, plan.placement, plan.ranks(), 0);
+                   });
+    for (const char* other : {"collective", "trace"})
+        for (const char* key : {"workload", "training", "collective"})
+            if (key != std::string_view(other) && fields.given(other) && fields.given(key))
+                fields.reject(key, fmt::format("'{}' and '{}' exclude each other", key, other),
+                              "a scenario is a training, a single exchange or a trace");
+    const Key training{"training", "Training of the model on the cluster.", false, false,
+                       OtherKeys("collective", "trace")};
     fields.section(training, [&](Fields& inner) {
         describe(inner, variant.plan, variant.open);
         choose_attention(inner, variant.cluster.device, variant.plan);

@@ -19,12 +19,18 @@ namespace syncline::config {
 
 class Fields;
 
+/// Up to two other keys.
+struct OtherKeys {
+    OtherKeys(const char* one = nullptr, const char* another = nullptr) : first(one), second(another) {}
+    const char *first, *second;
+};
+
 struct Key {
     const char* name;
     const char* doc;  ///< description; json_schema.cpp adds whether it is required, and its default
     bool required = false;
-    bool file = false;             ///< the name of a file may replace a section (the reader sees the file's content)
-    const char* unless = nullptr;  ///< required only if this other key is not given
+    bool file = false;      ///< the name of a file may replace a section (the reader sees the file's content)
+    OtherKeys unless = {};  ///< required only if none of these keys is given
     /// Runs for a mapping, which may then replace the value, whatever the value's type; the value stays unchanged.
     const std::function<void(Fields&)>* body = nullptr;
 };
@@ -55,6 +61,10 @@ public:
     using FileReader = std::function<void(const std::string& path, const std::string& text, const Beside& beside)>;
     /// The name of such a file, relative to the text that contains it.
     virtual void file(Key key, const FileReader& body) = 0;
+    /// Names of files that need not be text, relative to the text that contains them: one name, which may have `{rank}`
+    /// for 0, 1, … as far as such files exist, or a list. The body may throw ConfigError.
+    using PathsReader = std::function<void(const std::vector<std::string>& paths)>;
+    virtual void paths(Key key, const PathsReader& body) = 0;
     virtual void flag(Key key, bool& value) = 0;
     virtual void integer(Key key, std::int64_t& value, std::int64_t least,
                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) = 0;

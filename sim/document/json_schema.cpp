@@ -58,6 +58,10 @@ public:
         add(key, list(text), values.empty() ? Json() : Json(values));
     }
     void file(Key key, const FileReader&) override { add(key, {{"type", "string"}, {"minLength", 1}}, {}); }
+    void paths(Key key, const PathsReader&) override {
+        const Json name{{"type", "string"}, {"minLength", 1}};
+        add(key, {{"anyOf", {name, list(name)}}}, {});
+    }
     void flag(Key key, bool& value) override { add(key, {{"type", "boolean"}}, value); }
     void integer(Key key, std::int64_t& value, std::int64_t least, std::int64_t most) override {
         // A value out of range means that the key is not given.
@@ -171,10 +175,13 @@ private:
     /// value of the member.
     void add(const Key& key, Json type, const Json& value) {
         std::string text = key.doc;
-        const bool usual = !key.required && !key.unless && !value.is_null() && text.find("Default:") == text.npos;
+        const bool usual = !key.required && !key.unless.first && !value.is_null() && text.find("Default:") == text.npos;
         if (key.required) required.push_back(key.name);
         if (key.required) text += " Required.";
-        if (key.unless) text += fmt::format(" Required without `{}`.", key.unless);
+        if (key.unless.second)
+            text += fmt::format(" Required without `{}` and `{}`.", key.unless.first, key.unless.second);
+        else if (key.unless.first)
+            text += fmt::format(" Required without `{}`.", key.unless.first);
         if (usual) text += fmt::format(" Default: `{}`.", shown(value));
         Json& property = properties[key.name];
         property["description"] = text;

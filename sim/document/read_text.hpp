@@ -19,6 +19,8 @@ struct Text {
 inline constexpr std::size_t largest_yaml = 8 << 20;
 /// Maximum for formats that take less memory than yaml-cpp.
 inline constexpr std::size_t largest_other_file = 64 << 20;
+/// Maximum for files of which nothing is kept but a digest.
+inline constexpr std::size_t largest_trace_file = std::size_t{1} << 30;
 
 /// Reads a regular file of at most `most_bytes`. A byte order mark is dropped.
 Text read_text(const std::filesystem::path& path, std::size_t most_bytes = largest_yaml);

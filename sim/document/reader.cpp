@@ -109,6 +109,26 @@ public:
         }
     }
 
+    void paths(Key key, const PathsReader& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        const std::vector<Node> one{*node};
+        const std::vector<Node>& names = node->kind == Node::Kind::sequence ? node->items : one;
+        std::vector<std::string> paths;
+        if (names.empty()) return fail(node->mark, fmt::format("'{}' has no items", key.name));
+        for (const Node& name : names) {
+            if (name.kind != Node::Kind::scalar)
+                return fail(name.mark, fmt::format("'{}' is {}, not the name of a file", key.name, kind_of(name)));
+            if (!add_files(name, paths)) return;
+        }
+        try {
+            body(paths);
+        } catch (const ConfigError& error) {
+            sound_ = false;
+            for (const Diagnostic& problem : error.diagnostics()) findings_.add(problem);
+        }
+    }
+
     void flag(Key key, bool& value) override {
         const Node* node = scalar(key, "true or false");
         if (!node) return;
@@ -296,6 +316,38 @@ public:
     }
 
 private:
+    /// Adds the file of this name, or those of the ranks. Notes a digest of their contents in place of the text, which
+    /// may be long.
+    bool add_files(const Node& name, std::vector<std::string>& paths) {
+        constexpr std::string_view mark = "{rank}";
+        const std::filesystem::path path = referred_file(name);
+        const std::string written = path.string();
+        const std::size_t at = written.find(mark);
+        std::string digests;
+        for (std::size_t rank = 0;; ++rank) {
+            std::string file = written;
+            if (at != std::string::npos) file.replace(at, mark.size(), std::to_string(rank));
+            if (std::error_code none; rank > 0 && !std::filesystem::exists(file, none)) break;
+            const Text text = read_text(file, largest_trace_file);
+            if (!text.text) {
+                fail(name.mark, text.error, text.hint);
+                return false;
+            }
+            digests += fmt::format("{:016x} ", fnv1a(*text.text));
+            paths.push_back(shown(file));
+            if (at == std::string::npos) break;
+        }
+        findings_.note(name, path, digests);
+        return true;
+    }
+
+    /// G. Fowler, L. C. Noll, P. Vo: FNV-1a of 64 bits.
+    static std::uint64_t fnv1a(std::string_view text) {
+        std::uint64_t hash = 0xcbf29ce484222325;
+        for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+        return hash;
+    }
+
     void fail(const Mark& mark, const std::string& message, const std::string& hint = "") {
         sound_ = false;
         if (!findings_.enough()) findings_.add({locate(mark), message, hint});
@@ -338,7 +390,9 @@ private:
     const Node* find(const Key& key) {
         known_.emplace_back(key.name);
         const Node* node = node_.find(key.name);
-        const bool required = key.required || (key.unless && !node_.find(key.unless));
+        const auto missing = [&](const char* other) { return !other || !node_.find(other); };
+        const bool required =
+            key.required || (key.unless.first && missing(key.unless.first) && missing(key.unless.second));
         if (!node && required) {
             sound_ = false;
             missing_.emplace_back(key.name);
