@@ -52,6 +52,8 @@ public:
 
     std::size_t size() const { return nodes_.size(); }
     const std::vector<TraceNode>& nodes() const { return nodes_; }
+    /// A node of a trace that is still being made.
+    TraceNode& node(std::uint32_t number) { return nodes_[number]; }
     std::span<const std::uint32_t> dependencies_of(std::uint32_t node) const {
         return std::span(dependencies_).subspan(start_[node], start_[node + 1] - start_[node]);
     }

@@ -1,0 +1,173 @@
+#include "sim/execution/trace_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "sim/base/regular_file.hpp"
+#include "sim/execution/byte_stream.hpp"
+#include "sim/execution/trace_error.hpp"
+#include "sim/execution/trace_readers.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// `begin`: the first bytes of the file, inflated.
+using Recognise = bool(std::string_view name, std::string_view begin);
+
+std::string_view first_word(std::string_view text) {
+    constexpr std::string_view space = " \t\r\n";
+    text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
+    return text.substr(0, text.find_first_of(space));
+}
+
+bool is_chakra(std::string_view name, std::string_view begin) {
+    // A length, and metadata of nothing but a version.
+    const bool version = begin.size() > 3 && begin[1] == '\x0a' && begin[0] == begin[2] + 2;
+    return version || name.ends_with(".et") || name.ends_with(".et.gz");
+}
+
+bool is_chakra_json(std::string_view, std::string_view begin) {
+    return first_word(begin).starts_with('{') && begin.find("\"workload_graph\"") != std::string_view::npos;
+}
+
+struct Format {
+    std::string_view name;
+    Recognise* recognise;
+    TraceReader* read;
+    TraceWriter* write;  ///< nullptr: it is only read
+    bool open_unit;      ///< the file does not say what a unit of compute is
+};
+
+constexpr std::array formats{
+    Format{"chakra", is_chakra, read_chakra, write_chakra, false},
+    Format{"chakra-json", is_chakra_json, read_chakra_json, nullptr, false},
+};
+
+std::string list(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Returns the first bytes of a file, inflated.
+std::string begin_of(const std::string& name) {
+    constexpr std::size_t most = 4096;
+    const FileContent begin = read_regular(name, most);
+    if (!begin.text.starts_with("\x1f\x8b")) return begin.text;
+    std::string inflated;
+    in_trace_file(name, [&] {
+        const TraceFile file = read_trace_file(name);
+        inflated = ByteStream(file.bytes).peek().substr(0, most);
+    });
+    return inflated;
+}
+
+const Format& format_of(const std::string& file, const std::string& wanted) {
+    if (!wanted.empty()) {
+        const auto* const found = std::ranges::find(formats, wanted, &Format::name);
+        if (found == formats.end())
+            throw TraceError(fmt::format("there is no format '{}' of traces: {}", wanted, list(trace_formats())));
+        return *found;
+    }
+    const std::string begin = begin_of(file);
+    for (const Format& format : formats)
+        if (format.recognise(file, begin)) return format;
+    throw TraceError(fmt::format("{}: its format is not recognised; it may be one of {}", file, list(trace_formats())));
+}
+
+}  // namespace
+
+TraceFile read_trace_file(const std::string& name) {
+    FileContent file = read_regular(name, largest_trace_file);
+    switch (file.problem) {
+        case FileContent::Problem::none:
+            return {name, std::move(file.text)};
+        case FileContent::Problem::missing:
+            throw TraceError("it does not exist");
+        case FileContent::Problem::directory:
+            throw TraceError("it is a directory");
+        case FileContent::Problem::special:
+            throw TraceError("it is not a regular file");
+        case FileContent::Problem::too_large:
+            throw TraceError(fmt::format("it is larger than {} MiB", largest_trace_file >> 20));
+        case FileContent::Problem::unreadable:
+            break;
+    }
+    throw TraceError("it cannot be read: " + file.reason);
+}
+
+TraceFile read_trace_text(const std::string& name) {
+    TraceFile file = read_trace_file(name);
+    if (file.bytes.starts_with("\x1f\x8b")) file.bytes = ByteStream(file.bytes).take_rest(largest_trace_file);
+    if (file.bytes.starts_with("\xef\xbb\xbf")) file.bytes.erase(0, 3);
+    return file;
+}
+
+void in_trace_file(const std::string& name, const std::function<void()>& read) {
+    try {
+        read();
+    } catch (const TraceError& error) {
+        throw TraceError(fmt::format("{}: {}", name, error.what()));
+    }
+}
+
+const std::string& only_trace_file(const std::vector<std::string>& files) {
+    if (files.size() != 1) throw TraceError("this format has one file for all ranks");
+    return files.front();
+}
+
+void write_trace_file(const std::string& name, const std::string& bytes) {
+    std::ofstream file(name, std::ios::binary);
+    file << bytes;
+    file.close();
+    if (!file) throw TraceError(fmt::format("{}: it cannot be written", name));
+}
+
+std::vector<std::string> trace_formats() {
+    std::vector<std::string> names;
+    for (const Format& format : formats) names.emplace_back(format.name);
+    return names;
+}
+
+std::vector<std::string> written_trace_formats() {
+    std::vector<std::string> names;
+    for (const Format& format : formats)
+        if (format.write != nullptr) names.emplace_back(format.name);
+    return names;
+}
+
+ExecutionTrace read_trace(const std::vector<std::string>& files, const TraceOptions& options) {
+    if (files.empty()) throw TraceError("no file of a trace is given");
+    if (options.ranks > most_trace_ranks)
+        throw TraceError(fmt::format("there are at most {} ranks, not {}", most_trace_ranks, options.ranks));
+    const Format& format = format_of(files.front(), options.format);
+    if (options.compute_unit_s != 0 && !format.open_unit)
+        throw TraceError(fmt::format("the format '{}' has its own unit of compute", format.name));
+    TraceBuilder builder;
+    format.read(files, options, builder);
+    ExecutionTrace trace = builder.finish();
+    if (trace.ranks == 1 && options.ranks > 1) {
+        if (trace.size() > most_trace_nodes / options.ranks)
+            throw TraceError(fmt::format("{} nodes on each of {} ranks are more than {}", trace.size(), options.ranks,
+                                         most_trace_nodes));
+        trace = trace.repeated(options.ranks);
+    }
+    if (options.ranks != 0 && trace.ranks != options.ranks)
+        throw TraceError(fmt::format("the trace has {} ranks, not {}", trace.ranks, options.ranks));
+    trace.check();
+    return trace;
+}
+
+std::vector<std::string> write_trace(const ExecutionTrace& trace, const std::string& format, const std::string& path) {
+    const auto* const found = std::ranges::find(formats, format, &Format::name);
+    if (found == formats.end() || found->write == nullptr)
+        throw TraceError(
+            fmt::format("traces cannot be written as '{}', but as {}", format, list(written_trace_formats())));
+    return found->write(trace, path);
+}
+
+}  // namespace syncline
