@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +27,12 @@ void describe(Fields& fields, TracePlan& plan) {
                      "(default), and some converters read it as `1 us`."},
                     options.compute_unit_s, Dimension::seconds);
     fields.number({"speed", "Computation is so many times as fast as recorded."}, plan.speed, 1e-6, 1e6);
+    fields.quantity(
+        {"eager",
+         "Size up to which messages start when their senders are ready: `64 KiB`; larger ones wait for their "
+         "receivers. Default: the format's: `unlimited` for Chakra."},
+        plan.eager_bytes, Dimension::bytes,
+        {.zero = true, .word = "unlimited", .word_value = std::numeric_limits<double>::infinity()});
     fields.flag(
         {"host_time",
          "Work of the rank's processor takes its recorded time, one node after the other; else the device always "
@@ -43,7 +51,7 @@ void describe(Fields& fields, TracePlan& plan) {
             options.ranks = static_cast<std::uint32_t>(ranks);
             try {
                 plan.trace = std::make_shared<const ExecutionTrace>(read_trace(paths, options));
-                plan.name = paths.front();
+                plan.name = std::filesystem::path(paths.front()).filename().string();
             } catch (const TraceError& error) {
                 fields.reject("files", error.what(), "");
             }

@@ -61,6 +61,8 @@ ChakraTrace::ChakraTrace(std::size_t files, const TraceOptions& options, TraceBu
       dropped_(files) {
     if (files > most_trace_ranks) throw TraceError(fmt::format("there are at most {} ranks", most_trace_ranks));
     builder.trace.ranks = ranks_;
+    // A send is done when it has left, and nothing waits for its receiver (ASTRA-sim, Workload.cc).
+    builder.trace.eager_bytes = std::numeric_limits<double>::infinity();
     if (!options.groups_file.empty())
         in_trace_file(options.groups_file, [&] { read_groups_file(options.groups_file); });
 }

@@ -108,6 +108,7 @@ ExecutionTrace ExecutionTrace::repeated(std::uint32_t count) const {
     result.ranks = count;
     result.names = names;
     result.operations = operations;
+    result.eager_bytes = eager_bytes;
     result.notes = notes;
     std::vector<std::uint32_t> all(count);
     for (std::uint32_t rank = 0; rank < count; ++rank) all[rank] = rank;

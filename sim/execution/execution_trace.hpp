@@ -44,6 +44,8 @@ public:
     std::vector<std::string> names;                  ///< of nodes: "allreduce of layer 3"
     std::vector<std::string> operations;             ///< names as in operation_names(): "allreduce"
     std::vector<std::vector<std::uint32_t>> groups;  ///< ranks of each, in the order of their blocks
+    /// Messages of up to this size start when their senders are ready; others wait for their receivers, too.
+    double eager_bytes = 0;
     /// What was not understood, or left out: sentences without a full stop.
     std::vector<std::string> notes;
 

@@ -199,7 +199,7 @@ private:
     }
 
     double seconds_of(const TraceNode& node) const {
-        if (node.kind == NodeKind::host && !plan_.host_time) return 0;
+        if (node.kind == NodeKind::host) return plan_.host_time ? node.seconds : 0;
         return (node.flop > 0 ? node.flop / cluster_.device.flops_per_s : node.seconds) / plan_.speed;
     }
 
@@ -242,20 +242,20 @@ private:
         return stream;
     }
 
-    /// Adds a send or a receive. The exchange is made with the first of the two; it has a tag of its own for each pair
-    /// of streams between the same ranks, on which messages are in order at both ends.
+    /// Adds a send or a receive. The exchange of both is made with the first of them. It has a tag of its own between
+    /// its ranks, since messages on different streams may overtake each other.
     void add_message(NodeId node, bool last) {
         const TraceNode& one = trace_.nodes()[node];
         const bool sends = one.kind == NodeKind::send;
         const Tasks after = before(node);
         const StreamId stream = own_stream(one.rank, sends ? StreamKind::transfer : StreamKind::receive, after);
         Task task{stream, Phase::communication, one.name};
-        task.exchange = exchange_of(node, sends ? node : sender_.at(node));
+        task.exchange = exchange_of(sends ? node : sender_.at(node));
         task.member = sends ? 0 : 1;
         done(node, {add(task, after)}, last);
     }
 
-    ExchangeId exchange_of(NodeId node, NodeId sender) {
+    ExchangeId exchange_of(NodeId sender) {
         const auto [found, added] = messages_.try_emplace(sender, 0);
         if (!added) {
             const ExchangeId exchange = found->second;
@@ -263,10 +263,11 @@ private:
             return exchange;
         }
         const TraceNode& one = trace_.nodes()[sender];
-        const auto [group, first] = pairs_.try_emplace({one.rank, one.peer}, Pair{});
-        if (first) group->second.group = graph_.add_group({one.rank, one.peer});
-        (void)node;
-        found->second = graph_.add_exchange({message_, group->second.group, group->second.messages++, one.bytes});
+        const auto [pair, first] = pairs_.try_emplace({one.rank, one.peer}, Pair{});
+        if (first) pair->second.group = graph_.add_group({one.rank, one.peer});
+        Exchange exchange{message_, pair->second.group, pair->second.messages++, one.bytes};
+        exchange.buffered = static_cast<double>(one.bytes) <= plan_.eager_bytes.value_or(trace_.eager_bytes);
+        found->second = graph_.add_exchange(exchange);
         return found->second;
     }
 

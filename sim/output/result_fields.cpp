@@ -175,6 +175,11 @@ auto of_run(Get get) {
     return [get](const Result& r) { return r.run ? std::optional(std::invoke(get, *r.run)) : std::nullopt; };
 }
 
+/// Returns a part of the memory; null if nothing is known of it, as for a trace.
+Json of_memory(const Memory& memory, double bytes) {
+    return memory.total_bytes() > 0 ? whole(bytes) : Json(nullptr);
+}
+
 Json host_bytes(const Memory& memory) {
     return memory.host_bytes ? whole(*memory.host_bytes) : Json(nullptr);
 }
@@ -202,14 +207,16 @@ template <>
 const std::vector<ResultField<Memory>>& fields_of() {
     static const auto table =
         Fields<Memory>{}
-            .add("weights_bytes", Unit::bytes, "weights", 1, [](const Memory& m) { return whole(m.weights_bytes); })
+            .add("weights_bytes", Unit::bytes, "weights", 1,
+                 [](const Memory& m) { return of_memory(m, m.weights_bytes); })
             .add("gradients_bytes", Unit::bytes, "gradients", 2,
-                 [](const Memory& m) { return whole(m.gradients_bytes); })
+                 [](const Memory& m) { return of_memory(m, m.gradients_bytes); })
             .add("optimizer_bytes", Unit::bytes, "optimizer state", 3,
-                 [](const Memory& m) { return whole(m.optimizer_bytes); })
+                 [](const Memory& m) { return of_memory(m, m.optimizer_bytes); })
             .add("activations_bytes", Unit::bytes, "what layers keep for their backward pass", 4,
-                 [](const Memory& m) { return whole(m.activations_bytes); })
-            .add("total_bytes", Unit::bytes, "the sum", 5, [](const Memory& m) { return whole(m.total_bytes()); })
+                 [](const Memory& m) { return of_memory(m, m.activations_bytes); })
+            .add("total_bytes", Unit::bytes, "the sum", 5,
+                 [](const Memory& m) { return of_memory(m, m.total_bytes()); })
             .add("device_bytes", Unit::bytes, "memory of the device; null if unknown", 6,
                  [](const Memory& m) { return m.device_bytes ? whole(*m.device_bytes) : Json(nullptr); })
             .add("fraction", Unit::share, "total / device; null if the device's memory is unknown", 7,
@@ -226,10 +233,11 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("workload", Unit::text, "its model", 2, &Result::workload)
             .add(common::ranks, 3)
             .add(common::nodes, 44)
-            .add("samples", Unit::number, "samples of an iteration, all ranks together", 45, &Result::samples)
+            .add("samples", Unit::number, "samples of an iteration, all ranks together; 0 for a trace", 45,
+                 &Result::samples)
             .add(common::fabric, 16)
             .add(common::transport, 22)
-            .add("exchange", Unit::text, "`allreduce`, `parameter-server` or `gossip`", 17, &Result::exchange)
+            .add("exchange", Unit::text, "`allreduce`, `parameter-server`, `gossip` or `trace`", 17, &Result::exchange)
             .add("algorithm", Unit::text,
                  "the algorithm, or what a selection chose: `mpich: rabenseifner`; null with a parameter server or "
                  "gossip",
@@ -353,8 +361,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.time.pipeline_bubble; })
             .add("throughput_samples_per_s", Unit::samples_per_s, "all ranks together", 8,
                  &Result::throughput_samples_per_s)
-            .add("scaling", Unit::text, "`weak` with `batch_per_rank`, `strong` with `batch`", 56,
-                 [](const Result& r) { return name_of(r.scaling); })
+            .add("scaling", Unit::text, "`weak` with `batch_per_rank`, `strong` with `batch`; null for a trace", 56,
+                 [](const Result& r) { return r.samples > 0 ? Json(name_of(r.scaling)) : Json(nullptr); })
             .add("scaling_efficiency", Unit::share,
                  "throughput / (ranks × throughput of one rank); null if one rank cannot hold the model", 9,
                  &Result::scaling_efficiency)

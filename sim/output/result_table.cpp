@@ -53,8 +53,12 @@ bool has_tokens(const Report& report) {
     return std::ranges::any_of(report.results, [](const Result& r) { return r.utilisation.tokens_per_s.has_value(); });
 }
 
-std::vector<ResultColumn> times(bool tokens) {
-    const Shown of_samples = tokens ? if_chosen : Shown::always;
+bool is_trace(const Report& report) {
+    return std::ranges::all_of(report.results, [](const Result& r) { return r.samples == 0; });
+}
+
+std::vector<ResultColumn> times(bool tokens, bool trace) {
+    const Shown of_samples = tokens || trace ? if_chosen : Shown::always;
     return {
         {{"iteration", "iteration_time_s"}},
         {{"compute", "compute_time_s"}},
@@ -65,7 +69,7 @@ std::vector<ResultColumn> times(bool tokens) {
         {{"closed form", "closed_form.iteration_time_s", if_any}},
         {{"samples/s", "throughput_samples_per_s", of_samples},
          [](const Result& r) { return decimals(r.throughput_samples_per_s, 1); }},
-        {{"scaling", "scaling", tokens ? if_chosen : if_varied}},
+        {{"scaling", "scaling", tokens || trace ? if_chosen : if_varied}},
         {{"efficiency", "scaling_efficiency", if_any},
          [](const Result& r) { return decimals(r.scaling_efficiency, 3); }},
     };
@@ -163,7 +167,7 @@ std::vector<ResultColumn> columns_of(const Report& report) {
         {{"model", "workload", if_varied}},
         {{"ranks", "ranks", if_varied}, [](const Result& r) { return fmt::format("{}", r.ranks); }},
     };
-    for (auto& part : {times(has_tokens(report)), spreads(report), others(report)})
+    for (auto& part : {times(has_tokens(report), is_trace(report)), spreads(report), others(report)})
         all.insert(all.end(), part.begin(), part.end());
     if (has_tokens(report)) lead_with_plan(all);
     for (const ResultField<Result>& field : fields_of<Result>()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sim/execution/execution_trace.hpp"
@@ -17,6 +18,7 @@ struct TracePlan {
     Fidelity fidelity = Fidelity::message;
     /// Nodes of the rank's processor take their time, one after the other; else none, as if the device always had work.
     bool host_time = false;
+    std::optional<double> eager_bytes = {};  ///< in place of the trace's own
     double speed = 1;  ///< computation is so many times as fast as recorded
 
     std::int64_t ranks() const { return trace->ranks; }

@@ -308,6 +308,7 @@ double LaneReplay::factor(const Peer& peer) const {
 }
 
 Meeting LaneReplay::meeting(const Peer& peer, std::uint64_t bytes) const {
+    if (now_->exchange.buffered) return {.awaits_receiver = false};
     if (!peer.terms->eager_bytes) return {};
     const bool eager = static_cast<double>(bytes) <= *peer.terms->eager_bytes;
     return {.awaits_receiver = !eager, .handshake_s = eager ? 0 : latency_s(peer)};

@@ -101,6 +101,7 @@ struct Exchange {
     double gamma_s_per_B = 0;  ///< cost of the members' reductions
     Protocol protocol = {};
     ExchangeClass kind = ExchangeClass::collective;
+    bool buffered = false;          ///< messages start when their senders are ready, whether receivers are or not
     std::uint64_t added_bytes = 0;  ///< of `bytes`, those that TaskGraph::represent() has added
 };
 
