@@ -32,7 +32,9 @@ function answer_numbers(result, facts) {
     const tokens = result.tokens_per_s !== null && result.tokens_per_s !== undefined;
     const spread = result.pipeline_bubble ? `bubble ${part_of(result.pipeline_bubble)}` : "";
     const numbers = run === null ?
-        [big_number("one iteration", units.s(result.iteration_time_s), [spread, `${facts?.batch ?? result.samples} samples`], true)] :
+        [big_number(
+             "one iteration", units.s(result.iteration_time_s),
+             [spread, result.samples > 0 ? `${facts?.batch ?? result.samples} samples` : `${result.ranks} ranks`], true)] :
         [
             big_number("whole training", long_time(run), `${digits(result.run_iterations, 6)} iterations`, true),
             big_number("iteration", units.s(result.iteration_time_s), spread)

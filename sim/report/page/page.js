@@ -18,11 +18,10 @@ const iteration_parts = [
 /// Returns the variants with the highest throughput, one for each workload.
 function best_of(results) {
     // Throughputs of different workloads are not comparable.
-    const fastest = (workload) =>
-        results.filter((result) => result.workload === workload)
-            .reduce(
-                (best, result) =>
-                    ((result.throughput_samples_per_s ?? 0) > (best.throughput_samples_per_s ?? 0) ? result : best));
+    // A trace has no samples.
+    const rate = (result) => result.throughput_samples_per_s ?? 1 / Math.max(result.iteration_time_s, 1e-12);
+    const fastest = (workload) => results.filter((result) => result.workload === workload)
+                                      .reduce((best, result) => (rate(result) > rate(best) ? result : best));
     return [...new Set(results.map((result) => result.workload))].map(fastest);
 }
 
@@ -32,7 +31,8 @@ function training_lead(results, best) {
     const sentence = (result) => {
         const among = results.filter(({workload}) => workload === result.workload).length;
         return `${best.length > 1 ? `${result.workload}: ` : ""}${result.variant} is the fastest of ${among} variants, with ${
-            digits(result.throughput_samples_per_s ?? 0, 4)} samples per second.`;
+            result.samples > 0 ? `${digits(result.throughput_samples_per_s ?? 0, 4)} samples per second` :
+                                 units.s(result.iteration_time_s)}.`;
     };
     document.getElementById("lead").textContent = best.map(sentence).join(" ");
 }
