@@ -54,7 +54,7 @@ public:
         node.set_id(next_id_++);
         node.set_name("process groups");
         node.set_type(static_cast<std::uint32_t>(ChakraType::metadata));
-        node.mutable_inputs()->set_values(nlohmann::ordered_json::array({list.dump()}).dump());
+        node.mutable_inputs()->set_values(fmt::format("['{}']", list.dump()));
         append(bytes_, node);
     }
 
