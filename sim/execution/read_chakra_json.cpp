@@ -144,7 +144,7 @@ void read_chakra_json(const std::vector<std::string>& files, const TraceOptions&
             nlohmann::json::sax_parse(file.bytes, &graph);
             graph.check_found();
         });
-    in_trace_file(files.size() == 1 ? files.front() : files.front() + ", …", [&] { trace.finish(); });
+    in_trace_files(files, [&] { trace.finish(); });
 }
 
 }  // namespace syncline

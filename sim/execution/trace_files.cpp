@@ -139,6 +139,10 @@ void in_trace_file(const std::string& name, const std::function<void()>& read) {
     }
 }
 
+void in_trace_files(const std::vector<std::string>& names, const std::function<void()>& read) {
+    in_trace_file(names.size() == 1 ? names.front() : names.front() + ", …", read);
+}
+
 const std::string& only_trace_file(const std::vector<std::string>& files) {
     if (files.size() != 1) throw TraceError("this format has one file for all ranks");
     return files.front();
@@ -174,15 +178,17 @@ ExecutionTrace read_trace(const std::vector<std::string>& files, const TraceOpti
     TraceBuilder builder;
     format.read(files, options, builder);
     ExecutionTrace trace = builder.finish();
-    if (trace.ranks == 1 && options.ranks > 1) {
-        if (trace.size() > most_trace_nodes / options.ranks)
-            throw TraceError(fmt::format("{} nodes on each of {} ranks are more than {}", trace.size(), options.ranks,
-                                         most_trace_nodes));
-        trace = trace.repeated(options.ranks);
-    }
-    if (options.ranks != 0 && trace.ranks != options.ranks)
-        throw TraceError(fmt::format("the trace has {} ranks, not {}", trace.ranks, options.ranks));
-    trace.check();
+    in_trace_files(files, [&] {
+        if (trace.ranks == 1 && options.ranks > 1) {
+            if (trace.size() > most_trace_nodes / options.ranks)
+                throw TraceError(fmt::format("{} nodes on each of {} ranks are more than {}", trace.size(),
+                                             options.ranks, most_trace_nodes));
+            trace = trace.repeated(options.ranks);
+        }
+        if (options.ranks != 0 && trace.ranks != options.ranks)
+            throw TraceError(fmt::format("the trace has {} ranks, not {}", trace.ranks, options.ranks));
+        trace.check();
+    });
     return trace;
 }
 
