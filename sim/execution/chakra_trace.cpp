@@ -16,9 +16,9 @@ namespace syncline {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> operations{"allreduce",      "reduce",    "allgather",  "gather",
-                                                      "scatter",        "broadcast", "all-to-all", "reduce-scatter",
-                                                      "reduce-scatter", "barrier"};
+constexpr std::array<std::string_view, 10> chakra_operations{
+    "allreduce", "reduce",     "allgather",      "gather",         "scatter",
+    "broadcast", "all-to-all", "reduce-scatter", "reduce-scatter", "barrier"};
 
 /// Returns the ranks of a JSON list, nothing if it is none.
 std::optional<std::vector<std::uint32_t>> ranks_of(const nlohmann::json& list) {
@@ -34,13 +34,14 @@ std::optional<std::vector<std::uint32_t>> ranks_of(const nlohmann::json& list) {
 }  // namespace
 
 std::optional<std::string_view> operation_of_chakra(std::uint64_t comm_type) {
-    return comm_type < operations.size() ? std::optional(operations[comm_type]) : std::nullopt;
+    return comm_type < chakra_operations.size() ? std::optional(chakra_operations[comm_type]) : std::nullopt;
 }
 
 std::optional<std::uint32_t> chakra_of_operation(std::string_view operation) {
-    const auto* const found = std::ranges::find(operations, operation);
-    return found == operations.end() ? std::nullopt
-                                     : std::optional(static_cast<std::uint32_t>(found - operations.begin()));
+    const auto* const found = std::ranges::find(chakra_operations, operation);
+    return found == chakra_operations.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::uint32_t>(found - chakra_operations.begin()));
 }
 
 void ChakraNode::clear() {
@@ -229,6 +230,7 @@ void ChakraTrace::finish() {
                                         printable(group.name), defined->second.size(), repetitions_));
         const bool by_use = !listed && defined == defined_.end() && !group.name.empty();
         if (by_use && ranks_ > 1) builder_.note("process groups without a list of ranks have the ranks that use them");
+        builder_.count_members(ranks_ == 1 || !listed ? ranks_ : defined->second.size());
         trace.groups.push_back(ranks_ == 1 ? all : listed ? defined->second : by_use ? group.users : all);
     }
     for (std::uint32_t i = 0; i < trace.size(); ++i) {

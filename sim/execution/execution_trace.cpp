@@ -83,6 +83,8 @@ void check_messages(const ExecutionTrace& trace) {
 }  // namespace
 
 void ExecutionTrace::check() const {
+    std::vector<std::vector<std::uint32_t>> sorted = groups;
+    for (std::vector<std::uint32_t>& members : sorted) std::ranges::sort(members);
     for (const TraceNode& node : nodes_) {
         const bool message = node.kind == NodeKind::send || node.kind == NodeKind::receive;
         if (node.rank >= ranks || (message && node.peer >= ranks))
@@ -91,8 +93,7 @@ void ExecutionTrace::check() const {
         if (message && node.peer == node.rank)
             throw TraceError(fmt::format("{}: rank {} sends to itself", names[node.name], node.rank));
         if (node.kind != NodeKind::collective) continue;
-        const std::vector<std::uint32_t>& members = groups.at(node.group);
-        if (std::ranges::find(members, node.rank) == members.end())
+        if (!std::ranges::binary_search(sorted.at(node.group), node.rank))
             throw TraceError(fmt::format("{}: rank {} is not in its group", names[node.name], node.rank));
     }
     for (const std::vector<std::uint32_t>& members : groups)

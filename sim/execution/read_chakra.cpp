@@ -100,10 +100,10 @@ void read_rank(std::uint32_t rank, const TraceFile& file, ChakraTrace& trace) {
         };
         if (first) {
             first = false;
-            parse(metadata, "metadata");
             constexpr char id_of_node = 0x08;
             if (bytes.starts_with(id_of_node))
                 throw TraceError(fmt::format("byte {}: the first message should be the trace's metadata", begin));
+            parse(metadata, "metadata");
             for (const Attribute& attribute : metadata.attr())
                 if (attribute.name() == "schema") trace.from_pytorch(rank);
             continue;
@@ -136,7 +136,7 @@ void read_chakra(const std::vector<std::string>& files, const TraceOptions& opti
     ChakraTrace trace(files.size(), options, builder);
     for (std::uint32_t rank = 0; rank < files.size(); ++rank)
         in_trace_file(files[rank], [&] { read_rank(rank, read_trace_file(files[rank]), trace); });
-    in_trace_file(files.size() == 1 ? files.front() : files.front() + ", …", [&] { trace.finish(); });
+    in_trace_files(files, [&] { trace.finish(); });
 }
 
 }  // namespace syncline

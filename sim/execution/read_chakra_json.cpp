@@ -12,9 +12,10 @@ namespace {
 
 /// Reads the nodes of {"workload_graph": [{"Id": 216, "NodeType": 4, "data_deps": [3], "runtime": 318, …}, …]} one by
 /// one: a tree of all would take a gigabyte.
-class Graph : public nlohmann::json_sax<nlohmann::json> {
+class WorkloadGraph : public nlohmann::json_sax<nlohmann::json> {
 public:
-    Graph(const TraceFile& file, std::uint32_t rank, ChakraTrace& trace) : file_(file), rank_(rank), trace_(trace) {}
+    WorkloadGraph(const TraceFile& file, std::uint32_t rank, ChakraTrace& trace)
+        : file_(file), rank_(rank), trace_(trace) {}
 
     bool start_object(std::size_t) override {
         if (depth_ == node_depth - 1 && in_graph_) begin_node();
@@ -139,11 +140,11 @@ void read_chakra_json(const std::vector<std::string>& files, const TraceOptions&
     for (std::uint32_t rank = 0; rank < files.size(); ++rank)
         in_trace_file(files[rank], [&] {
             const TraceFile file = read_trace_text(files[rank]);
-            Graph graph(file, rank, trace);
+            WorkloadGraph graph(file, rank, trace);
             nlohmann::json::sax_parse(file.bytes, &graph);
             graph.check_found();
         });
-    in_trace_file(files.size() == 1 ? files.front() : files.front() + ", …", [&] { trace.finish(); });
+    in_trace_files(files, [&] { trace.finish(); });
 }
 
 }  // namespace syncline

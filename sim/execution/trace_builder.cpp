@@ -42,6 +42,7 @@ std::uint8_t TraceBuilder::operation(std::string_view name) {
 std::uint32_t TraceBuilder::group(const std::vector<std::uint32_t>& ranks) {
     const auto [found, is_new] = groups_.emplace(ranks, static_cast<std::uint32_t>(trace.groups.size()));
     if (!is_new) return found->second;
+    count_members(ranks.size());
     std::vector<std::uint32_t> sorted = ranks;
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
@@ -60,6 +61,12 @@ void TraceBuilder::count(std::size_t dependencies) {
     if (++nodes_ > most_trace_nodes) throw TraceError(fmt::format("it has more than {} nodes", most_trace_nodes));
     if (dependencies_ > most_trace_dependencies)
         throw TraceError(fmt::format("it has more than {} dependencies", most_trace_dependencies));
+}
+
+void TraceBuilder::count_members(std::size_t ranks) {
+    members_ += ranks;
+    if (members_ > most_group_members)
+        throw TraceError(fmt::format("its groups have more than {} members", most_group_members));
 }
 
 ExecutionTrace TraceBuilder::finish() {

@@ -13,9 +13,11 @@
 
 namespace syncline {
 
-/// Most nodes, dependencies and bytes of names in a trace, so that a hostile file takes no more than 500 MB.
+/// Most nodes, dependencies, members of all groups, and bytes of names in a trace, so that a hostile file takes no more
+/// than 500 MB.
 inline constexpr std::size_t most_trace_nodes = std::size_t{1} << 21;
 inline constexpr std::size_t most_trace_dependencies = std::size_t{1} << 23;
+inline constexpr std::size_t most_group_members = std::size_t{1} << 24;
 inline constexpr std::size_t most_name_bytes = std::size_t{64} << 20;
 inline constexpr std::uint32_t most_trace_ranks = 1 << 17;
 
@@ -40,6 +42,9 @@ public:
 
     /// Throws TraceError above the limits. Whoever adds nodes elsewhere calls it for each.
     void count(std::size_t dependencies);
+
+    /// Throws TraceError above the limit. Whoever makes a group elsewhere calls it.
+    void count_members(std::size_t ranks);
 
     /// Notes what was left out: "nodes of type MEM_LOAD take no time (12)".
     void note(const std::string& what, std::uint64_t count = 1) { notes_[what] += count; }
@@ -69,7 +74,7 @@ private:
     std::unordered_set<std::uint32_t, Hash, Equal> names_;
     std::map<std::vector<std::uint32_t>, std::uint32_t> groups_;
     std::map<std::string, std::uint64_t> notes_;
-    std::size_t nodes_ = 0, dependencies_ = 0, name_bytes_ = 0;
+    std::size_t nodes_ = 0, dependencies_ = 0, members_ = 0, name_bytes_ = 0;
 };
 
 /// Returns whether the operation's two buffers differ by a factor of the group's size, and the smaller one is what each

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/base/number.hpp"
 #include "sim/base/regular_file.hpp"
 #include "sim/execution/byte_stream.hpp"
 #include "sim/execution/trace_error.hpp"
@@ -36,6 +37,26 @@ bool is_chakra_json(std::string_view, std::string_view begin) {
     return first_word(begin).starts_with('{') && begin.find("\"workload_graph\"") != std::string_view::npos;
 }
 
+bool is_astra_text(std::string_view, std::string_view begin) {
+    const std::string_view policy = first_word(begin);
+    constexpr std::array others{"MICRO", "DATA", "MODEL", "DISTRIBUTED_INFERENCE"};
+    return policy.starts_with("HYBRID_") || std::ranges::find(others, policy) != others.end();
+}
+
+bool is_goal(std::string_view name, std::string_view begin) {
+    return name.ends_with(".goal") || first_word(begin) == "num_ranks";
+}
+
+bool is_simgrid_ti(std::string_view, std::string_view begin) {
+    const std::string_view rank = first_word(begin);
+    if (rank.empty() || !number_in<std::uint32_t>(rank)) return false;
+    const std::string_view rest = begin.substr(static_cast<std::size_t>(rank.end() - begin.begin()));
+    const std::string_view action = first_word(rest);
+    return !action.empty() && std::ranges::all_of(action, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    });
+}
+
 struct Format {
     std::string_view name;
     Recognise* recognise;
@@ -47,6 +68,9 @@ struct Format {
 constexpr std::array formats{
     Format{"chakra", is_chakra, read_chakra, write_chakra, false},
     Format{"chakra-json", is_chakra_json, read_chakra_json, nullptr, false},
+    Format{"astra-text", is_astra_text, read_astra_text, nullptr, true},
+    Format{"goal", is_goal, read_goal, write_goal, false},
+    Format{"simgrid-ti", is_simgrid_ti, read_simgrid_ti, write_simgrid_ti, false},
 };
 
 std::string list(const std::vector<std::string>& names) {
@@ -115,6 +139,10 @@ void in_trace_file(const std::string& name, const std::function<void()>& read) {
     }
 }
 
+void in_trace_files(const std::vector<std::string>& names, const std::function<void()>& read) {
+    in_trace_file(names.size() == 1 ? names.front() : names.front() + ", …", read);
+}
+
 const std::string& only_trace_file(const std::vector<std::string>& files) {
     if (files.size() != 1) throw TraceError("this format has one file for all ranks");
     return files.front();
@@ -150,15 +178,17 @@ ExecutionTrace read_trace(const std::vector<std::string>& files, const TraceOpti
     TraceBuilder builder;
     format.read(files, options, builder);
     ExecutionTrace trace = builder.finish();
-    if (trace.ranks == 1 && options.ranks > 1) {
-        if (trace.size() > most_trace_nodes / options.ranks)
-            throw TraceError(fmt::format("{} nodes on each of {} ranks are more than {}", trace.size(), options.ranks,
-                                         most_trace_nodes));
-        trace = trace.repeated(options.ranks);
-    }
-    if (options.ranks != 0 && trace.ranks != options.ranks)
-        throw TraceError(fmt::format("the trace has {} ranks, not {}", trace.ranks, options.ranks));
-    trace.check();
+    in_trace_files(files, [&] {
+        if (trace.ranks == 1 && options.ranks > 1) {
+            if (trace.size() > most_trace_nodes / options.ranks)
+                throw TraceError(fmt::format("{} nodes on each of {} ranks are more than {}", trace.size(),
+                                             options.ranks, most_trace_nodes));
+            trace = trace.repeated(options.ranks);
+        }
+        if (options.ranks != 0 && trace.ranks != options.ranks)
+            throw TraceError(fmt::format("the trace has {} ranks, not {}", trace.ranks, options.ranks));
+        trace.check();
+    });
     return trace;
 }
 

@@ -19,7 +19,7 @@ struct TraceOptions {
     std::string groups_file = {};  ///< ASTRA-sim's communicator groups, JSON: {"0": [0, 1], "1": [2, 3]}
 };
 
-/// Returns the names of the formats that can be read, or written: "chakra".
+/// Returns the names of the formats that can be read, or written: "chakra", ….
 std::vector<std::string> trace_formats();
 std::vector<std::string> written_trace_formats();
 

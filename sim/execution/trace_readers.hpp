@@ -22,8 +22,9 @@ TraceWriter write_chakra, write_goal, write_simgrid_ti;
 TraceFile read_trace_file(const std::string& name);
 TraceFile read_trace_text(const std::string& name);
 
-/// Calls `read`, and puts the file's name before the TraceError that it may throw.
+/// Calls `read`, and puts a name, of a file or of the first one of several, before the TraceError that it may throw.
 void in_trace_file(const std::string& name, const std::function<void()>& read);
+void in_trace_files(const std::vector<std::string>& names, const std::function<void()>& read);
 
 /// Throws TraceError if there are several files, and the format has one for all ranks.
 const std::string& only_trace_file(const std::vector<std::string>& files);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -54,7 +55,7 @@ public:
         node.set_id(next_id_++);
         node.set_name("process groups");
         node.set_type(static_cast<std::uint32_t>(ChakraType::metadata));
-        node.mutable_inputs()->set_values(nlohmann::ordered_json::array({list.dump()}).dump());
+        node.mutable_inputs()->set_values(fmt::format("['{}']", list.dump()));
         append(bytes_, node);
     }
 
@@ -63,7 +64,10 @@ public:
         chakra::Node node;
         node.set_id(ids[number] = next_id_++);
         node.set_name(trace_.names[from.name]);
-        for (const std::uint32_t on : trace_.dependencies_of(number)) node.add_data_deps(ids[on]);
+        std::vector<std::uint64_t> dependencies;
+        for (const std::uint32_t on : trace_.dependencies_of(number)) dependencies.push_back(ids[on]);
+        std::ranges::sort(dependencies);
+        node.mutable_data_deps()->Add(dependencies.begin(), dependencies.end());
         attribute(node, "is_cpu_op").set_bool_val(from.kind == NodeKind::host);
         switch (from.kind) {
             case NodeKind::nothing:

@@ -25,6 +25,11 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
         {"simgrid_xml", fuzz::simgrid_xml},
         {"study", fuzz::study},
         {"topology", fuzz::topology},
+        {"trace_astra_text", fuzz::trace_astra_text},
+        {"trace_chakra", fuzz::trace_chakra},
+        {"trace_chakra_json", fuzz::trace_chakra_json},
+        {"trace_goal", fuzz::trace_goal},
+        {"trace_simgrid_ti", fuzz::trace_simgrid_ti},
         {"where", fuzz::where},
     };
     const fs::path crashers = fs::path(SYNCLINE_SOURCE_DIR) / "tests/fuzz/crashers";
