@@ -59,6 +59,7 @@ ChakraTrace::ChakraTrace(std::size_t files, const TraceOptions& options, TraceBu
       repetitions_(files == 1 ? std::max(options.ranks, 1U) : 1),
       begun_(files, false),
       from_pytorch_(files, false),
+      last_kernel_(files),
       dropped_(files) {
     if (files > most_trace_ranks) throw TraceError(fmt::format("there are at most {} ranks", most_trace_ranks));
     builder.trace.ranks = ranks_;
@@ -208,6 +209,16 @@ void ChakraTrace::add(std::uint32_t rank, const ChakraNode& from) {
                           from.control.size());
     } else {
         dependencies_.insert(dependencies_.end(), from.control.begin(), from.control.end());
+    }
+    if (from_pytorch_[rank]) {
+        // ProcessGroupNCCL makes its stream wait for the current one; what waits for its exchanges is not in the file.
+        if (node.kind == NodeKind::compute) last_kernel_[rank] = from.id;
+        if (node.kind == NodeKind::collective && last_kernel_[rank]) {
+            dependencies_.push_back(*last_kernel_[rank]);
+            builder_.note(
+                "exchanges begin after the kernels that were launched before them, as in PyTorch; no kernel "
+                "waits for an exchange, which the trace does not say: times may be too short");
+        }
     }
     if (dropped_[rank]) std::erase(dependencies_, *dropped_[rank]);
     std::ranges::sort(dependencies_);

@@ -74,6 +74,7 @@ private:
     std::vector<std::uint64_t> dependencies_;
     std::vector<bool> begun_;  ///< ranks with a node
     std::vector<bool> from_pytorch_;
+    std::vector<std::optional<std::uint64_t>> last_kernel_;  ///< by rank
     std::vector<std::optional<std::uint64_t>> dropped_;
 };
 

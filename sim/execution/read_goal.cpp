@@ -93,6 +93,7 @@ public:
     void read() {
         words_.need("num_ranks");
         builder_.trace.ranks = static_cast<std::uint32_t>(words_.whole("number of ranks", most_trace_ranks));
+        builder_.trace.eager_bytes = 65535;  // LogGOPSim's default of S
         std::vector<bool> seen(builder_.trace.ranks, false);
         while (!words_.peek().empty()) {
             words_.need("rank");

@@ -33,6 +33,7 @@ class TiReader {
 public:
     TiReader(std::uint32_t ranks, TraceBuilder& builder) : builder_(builder), states_(ranks) {
         builder.trace.ranks = ranks;
+        builder.trace.eager_bytes = 65535;  // below SMPI's default of smpi/send-is-detached-thresh
     }
 
     void read(const TraceFile& file) {

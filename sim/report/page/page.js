@@ -90,6 +90,7 @@ function training_comparison(results) {
         rows: results.map(
             (result) => [result.variant, result.iteration_time_s, ...iteration_parts.map(([, of]) => of(result))]),
     });
+    if (results.every(({samples}) => samples === 0)) return;
     figure(grid, {
         title: "Throughput",
         text: "The bars show how many samples all ranks together process per second. Longer is better.",
