@@ -58,7 +58,7 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         node.mark,
         "this is not a scenario, platform, device, transport, workload, topology, selection, ablation or "
         "framework",
-        "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and "
+        "a scenario has 'training', 'collective' or 'trace', a platform 'fabric', a device 'flops' and "
         "'memory_bandwidth', a transport 'send_overhead', 'staging' or 'launch', a workload 'layers', a "
         "topology 'topology', a selection 'rows', an ablation 'mechanisms', a framework keys of 'training'");
     return "";
@@ -73,7 +73,7 @@ bool is_scenario(const Node& node) {
     } catch (const ConfigError&) {
         top = node;
     }
-    return top.find("training") || top.find("collective") || top.find("variants");
+    return top.find("training") || top.find("collective") || top.find("trace") || top.find("variants");
 }
 
 }  // namespace

@@ -64,16 +64,17 @@ public:
     double now_s() const override { return now_s_; }
     void at_end_of_instant(std::function<void()> act) override { last_acts_.push_back(std::move(act)); }
     ConnectionId connect(const Pair& pair, bool) override {
-        ConnectionId& first = first_of_route_.try_emplace(route_key(pair), nobody).first->second;
-        for (ConnectionId known = first; known != nobody; known = connections_[known].next) {
-            if (connections_[known].pair.channel != pair.channel) continue;
+        ConnectionId& known = connection_of_.try_emplace(pair, nobody).first->second;
+        if (known != nobody) {
             ++connections_[known].users;
             return known;
         }
-        const Index route = first == nobody ? unused(routes_, free_routes_) : connections_[first].route;
-        const ConnectionId added = unused(connections_, free_connections_);
-        connections_[added] = {.pair = pair, .users = 1, .route = route, .next = first};
-        return first = added;
+        Index& route = route_of_.try_emplace(route_key(pair), nobody).first->second;
+        if (route == nobody) route = unused(routes_, free_routes_);
+        ++routes_[route].connections;
+        known = unused(connections_, free_connections_);
+        connections_[known] = {.pair = pair, .users = 1, .route = route};
+        return known;
     }
 
     void release(ConnectionId number) override {
@@ -211,6 +212,7 @@ private:
     };
 
     struct Route {
+        std::uint32_t connections = 0;                                                ///< of all channels
         std::vector<std::uint32_t> links;                                             ///< if there are bundles
         std::vector<double> parts;                                                    ///< of Wires::parts()
         boost::container::small_vector<std::pair<double, Flows::Bundle>, 1> bundles;  ///< by bound
@@ -220,9 +222,8 @@ private:
         Pair pair;
         std::uint32_t users = 0;  ///< sides that have it and messages in it
         Index route = 0;
-        ConnectionId next = nobody;  ///< with the same route, of another channel
-        double limit_Bps = -1;       ///< of the last message that started; below 0: none has
-        Flows::Bundle bundle = 0;    ///< its flow's
+        double limit_Bps = -1;     ///< of the last message that started; below 0: none has
+        Flows::Bundle bundle = 0;  ///< its flow's
         /// Messages of which one side is present, in order.
         Index first = nobody, last = nobody;
         bool sends = false;  ///< the side that is present is the sender's
@@ -395,13 +396,10 @@ private:
     /// Lets go of a connection that nobody uses.
     void drop(ConnectionId number) {
         const Connection& connection = connections_[number];
-        const auto first = first_of_route_.find(route_key(connection.pair));
-        ConnectionId* before = &first->second;
-        while (*before != number) before = &connections_[*before].next;
-        *before = connection.next;
+        connection_of_.erase(connection.pair);
         free_connections_.push_back(number);
-        if (first->second != nobody) return;
-        first_of_route_.erase(first);
+        if (--routes_[connection.route].connections > 0) return;
+        route_of_.erase(route_key(connection.pair));
         Route& route = routes_[connection.route];
         for (const auto& [bound_Bps, bundle] : route.bundles) flows_.remove_bundle(bundle);
         route.bundles.clear();
@@ -468,8 +466,9 @@ private:
     std::vector<ConnectionId> free_connections_;
     std::vector<Route> routes_;
     std::vector<Index> free_routes_;
-    std::unordered_map<Pair, ConnectionId, Pair::Hash> first_of_route_;
-    std::vector<std::uint32_t> in_flight_;  // messages by link, if they choose their path
+    std::unordered_map<Pair, ConnectionId, Pair::Hash> connection_of_;
+    std::unordered_map<Pair, Index, Pair::Hash> route_of_;  ///< by route_key()
+    std::vector<std::uint32_t> in_flight_;                  // messages by link, if they choose their path
     std::vector<Index> ended_;
     std::vector<std::uint32_t> links_;  // scratch
     std::vector<double> parts_;         // scratch
