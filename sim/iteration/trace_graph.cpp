@@ -6,6 +6,7 @@
 #include <map>
 #include <queue>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "sim/execution/trace_error.hpp"
@@ -77,8 +78,9 @@ private:
         StreamId compute = no_stream, host = no_stream;
         TaskId begin = no_task;
         std::map<std::uint32_t, StreamId> by_group;
-        std::map<TaskId, StreamId> free_after;  ///< streams for messages, by the last task of each
-        Tasks ends;                             ///< of all its nodes, but those that others wait for
+        /// Streams for messages, by a task after which each is free.
+        std::unordered_map<TaskId, std::vector<StreamId>> free_after;
+        Tasks ends;  ///< of all its nodes, but those that others wait for
     };
 
     struct Channel {
@@ -217,12 +219,28 @@ private:
         const bool host = one.kind == NodeKind::host;
         if (host && rank.host == no_stream) rank.host = graph_.add_stream(one.rank, StreamKind::input_copy);
         Task task{host ? rank.host : rank.compute, Phase::kernel, one.name, seconds};
-        done(node, {add(task, after)}, last);
+        const TaskId added = add(task, after);
+        pass_on(after, added);
+        done(node, {added}, last);
     }
 
     /// Adds a task that takes no time, after others.
     TaskId joined(std::uint32_t rank, const Tasks& after) {
         return add({own_stream(rank, StreamKind::release, after), Phase::barrier}, after);
+    }
+
+    /// Makes streams that are free after a computation's dependencies free after the computation, where the next
+    /// message will look for them.
+    void pass_on(const Tasks& after, TaskId task) {
+        auto& free = ranks_[graph_.streams()[graph_.tasks()[task].stream].process].free_after;
+        for (const TaskId on : after) {
+            const auto found = free.find(on);
+            if (found == free.end()) continue;
+            std::vector<StreamId> streams = std::move(found->second);
+            free.erase(found);
+            std::vector<StreamId>& later = free[task];
+            later.insert(later.end(), streams.begin(), streams.end());
+        }
     }
 
     /// Returns a stream on which nothing but a task that is waited for anyway comes before: one that ends with one of
@@ -232,13 +250,16 @@ private:
         StreamId stream = no_stream;
         for (const TaskId task : after) {
             const auto found = free.find(task);
-            if (found == free.end() || graph_.streams()[found->second].kind != kind) continue;
-            stream = found->second;
-            free.erase(found);
+            if (found == free.end()) continue;
+            const auto of_kind =
+                std::ranges::find_if(found->second, [&](StreamId one) { return graph_.streams()[one].kind == kind; });
+            if (of_kind == found->second.end()) continue;
+            stream = *of_kind;
+            found->second.erase(of_kind);
             break;
         }
         if (stream == no_stream) stream = graph_.add_stream(rank, kind);
-        free.emplace(static_cast<TaskId>(graph_.tasks().size()), stream);
+        free[static_cast<TaskId>(graph_.tasks().size())].push_back(stream);
         return stream;
     }
 
