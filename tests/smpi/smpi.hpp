@@ -27,4 +27,9 @@ inline constexpr double envelope_bytes = 16;
 std::vector<double> smpi_seconds(const SmpiStar& star, std::uint32_t ranks, const std::string& operation,
                                  const std::string& algorithms, const std::vector<std::uint64_t>& sizes);
 
+/// Returns the seconds that SMPI's replay of time-independent traces takes, one text for each rank, to the microsecond.
+/// Hosts compute 1 GFLOP/s.
+double smpi_replay_seconds(const SmpiStar& star, const std::vector<std::string>& actions,
+                           const std::string& algorithms);
+
 }  // namespace syncline::test
