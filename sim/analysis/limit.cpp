@@ -92,7 +92,11 @@ std::string limit_of(const Lowered& training, const Breakdown& time, const std::
 }
 
 std::string limit_of(const Cluster& cluster, const Breakdown& time, const std::vector<LinkUse>& links) {
-    return limit_of(cluster, "computation", time, links);
+    // A rank that waits for a message does so while its bytes flow.
+    Breakdown together = time;
+    together.exposed_communication_s += together.waiting_s;
+    together.waiting_s = 0;
+    return limit_of(cluster, "computation", together, links);
 }
 
 std::string limit_of(const Cluster& cluster, double seconds, const std::vector<LinkUse>& links, double part) {

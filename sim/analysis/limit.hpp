@@ -27,7 +27,7 @@ namespace syncline {
 /// Returns the words for an iteration, whose links have carried `links`; empty if it takes no time.
 std::string limit_of(const Lowered& training, const Breakdown& time, const std::vector<LinkUse>& links);
 
-/// Returns the words for an execution trace, whose computation has recorded times.
+/// Returns the words for an execution trace, whose computation has recorded times. Waiting counts as communication.
 std::string limit_of(const Cluster& cluster, const Breakdown& time, const std::vector<LinkUse>& links);
 
 /// Returns the words for an operation, to which `part` of the bytes belong; empty if it takes no time.

@@ -84,6 +84,7 @@ int parse_and_run(std::vector<std::string> arguments) {
     cli::add_batch(program, action);
     cli::add_explore(program, action);
     cli::add_explain(program, action);
+    cli::add_export(program, action);
     cli::add_results(program, action);
     cli::add_plot(program, action);
     cli::add_lesson(program, action);

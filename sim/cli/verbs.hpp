@@ -24,6 +24,7 @@ void add_topology(CLI::App& program, Action& action);
 void add_batch(CLI::App& program, Action& action);
 void add_explore(CLI::App& program, Action& action);
 void add_explain(CLI::App& program, Action& action);
+void add_export(CLI::App& program, Action& action);
 void add_results(CLI::App& program, Action& action);
 void add_plot(CLI::App& program, Action& action);
 void add_lesson(CLI::App& program, Action& action);

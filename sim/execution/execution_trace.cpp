@@ -37,8 +37,9 @@ void check_collectives(const ExecutionTrace& trace) {
             const auto found = calls[group].find(rank);
             const std::size_t count = found == calls[group].end() ? 0 : found->second.size();
             if (count != first.size())
-                throw TraceError(fmt::format("rank {} has {} collectives with {} ranks, and rank {} has {}", first_rank,
-                                             first.size(), trace.groups[group].size(), rank, count));
+                throw TraceError(fmt::format("rank {} has {} collective{} with {} ranks, and rank {} has {}",
+                                             first_rank, first.size(), first.size() == 1 ? "" : "s",
+                                             trace.groups[group].size(), rank, count));
             for (std::size_t i = 0; i < count; ++i) {
                 const TraceNode &a = trace.nodes()[first[i]], &b = trace.nodes()[found->second[i]];
                 if (a.operation != b.operation)
@@ -67,8 +68,8 @@ void check_messages(const ExecutionTrace& trace) {
         const auto& [from, to, tag] = channel;
         const auto& [sent, received] = sides;
         if (sent.size() != received.size())
-            throw TraceError(fmt::format("rank {} sends {} messages to rank {} with tag {}, which receives {}", from,
-                                         sent.size(), to, tag, received.size()));
+            throw TraceError(fmt::format("rank {} sends {} message{} to rank {} with tag {}, which receives {}", from,
+                                         sent.size(), sent.size() == 1 ? "" : "s", to, tag, received.size()));
         for (std::size_t i = 0; i < sent.size(); ++i) {
             const std::uint64_t is = trace.nodes()[sent[i]].bytes, expected = trace.nodes()[received[i]].bytes;
             if (is != expected)

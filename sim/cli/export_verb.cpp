@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/cli/typed_words.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/scenario.hpp"
+#include "sim/document/presets.hpp"
+#include "sim/execution/trace_error.hpp"
+#include "sim/execution/trace_files.hpp"
+#include "sim/explain/task_names.hpp"
+#include "sim/iteration/graph_trace.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/iteration/trace_graph.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/replay/native.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct ExportArguments {
+    std::string scenario, format, out;
+    std::vector<std::string> assignments, only;
+};
+
+/// Returns a trace in which each rank takes part in the operation and does nothing else.
+ExecutionTrace trace_of(const CollectivePlan& plan) {
+    ExecutionTrace trace;
+    trace.ranks = static_cast<std::uint32_t>(plan.ranks);
+    trace.names = trace.operations = {plan.algorithm.operation};
+    trace.groups.emplace_back();
+    for (std::uint32_t rank = 0; rank < trace.ranks; ++rank) {
+        trace.groups.front().push_back(rank);
+        trace.add({.kind = NodeKind::collective, .rank = rank, .stream = 0, .bytes = plan.bytes}, {});
+    }
+    return trace;
+}
+
+ExecutionTrace trace_of(const config::Variant& variant) {
+    if (variant.trace) return *variant.trace->trace;
+    if (variant.collective) return trace_of(*variant.collective);
+    const Lowered& training = variant.lowered();
+    const TaskGraph graph = build_iteration(training);
+    return syncline::trace_of(graph, TaskNames(training).of(graph));
+}
+
+void export_trace(const ExportArguments& options) {
+    const config::Scenario scenario =
+        config::load_scenario(options.scenario, options.assignments, inspect, 1, options.only);
+    if (scenario.variants.size() > 1) {
+        std::vector<std::string> names;
+        for (const config::Variant& variant : scenario.variants) names.push_back(variant.name);
+        throw ConfigError({{{options.scenario, 1, 1, ""},
+                            fmt::format("the scenario has {} variants", names.size()),
+                            fmt::format("choose one with `--variant`: {}", fmt::join(names, ", "))}});
+    }
+    const config::Variant& variant = scenario.variants.front();
+    if (variant.open.everything)
+        throw ConfigError({{variant.training, "the plan of `parallelism: auto` has to be found first",
+                            "write the plan that `syncline run` finds"}});
+    try {
+        const ExecutionTrace trace = trace_of(variant);
+        const std::vector<std::string> files = write_trace(trace, options.format, options.out);
+        for (const std::string& note : trace.notes) say("note: {}\n", note);
+        say("wrote {}{}: {} nodes of {} rank{}\n", files.front(),
+            files.size() > 1 ? fmt::format(" and {} more", files.size() - 1) : "", trace.size(), trace.ranks,
+            trace.ranks == 1 ? "" : "s");
+    } catch (const TraceError& error) {
+        throw ConfigError({{variant.training, error.what(), ""}});
+    }
+}
+
+}  // namespace
+
+void add_export(CLI::App& program, Action& action) {
+    CLI::App* verb = add_verb(program, "export", "syncline export zhang-2021 --variant ring --as chakra --out ring",
+                              "Write what an iteration does as an execution trace that other programs replay");
+    const auto options = std::make_shared<ExportArguments>();
+    verb->add_option("SCENARIO", options->scenario, "Scenario file, or the name of one in scenarios/")->required();
+    verb->add_option("--as", options->format,
+                     "Format: Chakra's, GOAL (LogGOPSim, ATLAHS), or SimGrid's time-independent traces")
+        ->option_text(fmt::format("{}", fmt::join(written_trace_formats(), "|")))
+        ->required()
+        ->check(one_of(written_trace_formats()));
+    verb->add_option("--out", options->out,
+                     "Output file; of formats with a file for each rank, the part of their names before the rank")
+        ->option_text("PATH")
+        ->required()
+        ->check(not_empty);
+    add_set(*verb, options->assignments, "Set a key; later values override earlier ones");
+    add_variant(*verb, options->only);
+    verb->callback([options, &action] {
+        action = [options] {
+            options->scenario = config::find_argument(options->scenario, {"scenario", "measured"});
+            export_trace(*options);
+        };
+    });
+}
+
+}  // namespace syncline::cli
