@@ -65,7 +65,8 @@ std::vector<Named> columns() {
     std::set<std::string> known;
     const auto add = [&](const auto& fields) {
         for (const auto& field : fields)
-            if (known.insert(field.name).second) all.push_back({field.name, field.doc});
+            if (field.unit != Unit::list && *field.doc != '\0' && known.insert(field.name).second)
+                all.push_back({field.name, field.doc});
     };
     add(fields_of<Result>());
     add(fields_of<CollectiveResult>());

@@ -14,6 +14,7 @@
 #include "sim/output/cells.hpp"
 #include "sim/output/fidelity_text.hpp"
 #include "sim/output/notes.hpp"
+#include "sim/output/time_bars.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
@@ -359,6 +360,7 @@ std::string to_table(const Explanation& e, const TableLayout& layout) {
     std::string text = fmt::format("{}: an iteration of {} on {} ranks takes {}\n\n", e.result.variant,
                                    e.result.workload, e.result.ranks, seconds(e.result.time.iteration_s));
     text += fmt::format("{}\n\n", fmt::join(broken(e.diagnosis, layout.width), "\n"));
+    if (const std::string bars = time_bars({&e.result}, layout); !bars.empty()) text += bars + "\n";
     if (!e.level_reason.empty()) text += fmt::format("Exchanges are not broken down: {}.\n\n", e.level_reason);
     if (const std::string note = folded(e.result.folded); !note.empty()) text += note + "\n\n";
     if (const std::string lines = notes(e.result.notes); !lines.empty()) text += lines + "\n";

@@ -15,6 +15,7 @@
 #include "sim/output/notes.hpp"
 #include "sim/output/parallelism_text.hpp"
 #include "sim/output/result_fields.hpp"
+#include "sim/output/time_bars.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
@@ -197,6 +198,9 @@ std::string to_table(const Report& report, const TableLayout& layout) {
         text += fits ? ", " + alike : fmt::format("\n{}", fmt::join(broken(alike, layout.width), "\n"));
     }
     text += "\n\n" + (report.results.size() == 1 ? table.list() : table.text());
+    std::vector<const Result*> drawn;
+    for (const Result& r : report.results) drawn.push_back(&r);
+    if (const std::string bars = time_bars(drawn, layout); !bars.empty()) text += "\n" + bars;
     if (any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.best.has_value(); }))
         text += "\n* shortest iteration among a variant's grids (`model: auto`)\n";
     if (const std::string lines = folded(report) + report_notes(report); !lines.empty()) text += "\n" + lines;
