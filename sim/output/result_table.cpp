@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/scaling.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/percent.hpp"
 #include "sim/base/utf8.hpp"
 #include "sim/output/cells.hpp"
@@ -211,7 +212,7 @@ std::string to_table(const CollectiveResult& r, const TableLayout& layout) {
     const std::string over = r.overlay.empty() ? "" : " over " + r.overlay;
     std::string text;
     std::vector<Row> rows{
-        {r.operation + ", " + r.algorithm + over, fmt::format("{} ranks, {}", r.ranks, bytes(r.bytes))},
+        {r.operation + ", " + r.algorithm + over, fmt::format("{}, {}", counted(r.ranks, "rank"), bytes(r.bytes))},
         {"completion time", seconds(r.completion_time_s)},
         {"closed form", seconds(r.closed_form_s)},
         {"messages", fmt::format("{}", r.messages)},

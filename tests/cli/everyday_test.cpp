@@ -111,6 +111,26 @@ TEST_CASE("tables: a terminal with UTF-8 has a bar for each variant, and nothing
         full));
 }
 
+TEST_CASE("texts: one rank is not several", "[memory]") {
+    const TinyFiles tiny;
+    const std::vector<std::string> alone{"scenario.yaml", "--variant", "ring", "--set", "training.ranks=1"};
+    for (std::vector<std::string> arguments :
+         {std::vector<std::string>{"run", "--dry-run"}, {"run"}, {"explain", "--no-what-if"}}) {
+        arguments.insert(arguments.end(), alone.begin(), alone.end());
+        const Outcome outcome = run_in(tiny, arguments);
+        CAPTURE(arguments);
+        CHECK(outcome.status == 0);
+        CHECK_FALSE(holds(outcome.out + outcome.err, " 1 ranks"));
+        CHECK((arguments[1] == "--dry-run" || arguments[0] == "explain") == holds(outcome.out, " 1 rank"));
+    }
+    for (const char* option : {"--bytes=1MB", "--sweep=bytes=1MB,2MB"}) {
+        const Outcome outcome = run_in(tiny, {"collective", "--platform", "platform.yaml", "--ranks", "1", option});
+        CHECK(outcome.status == 0);
+        CHECK(holds(outcome.out, " 1 rank"));
+        CHECK_FALSE(holds(outcome.out, " 1 ranks"));
+    }
+}
+
 TEST_CASE("program: alone it gives five examples of verbs that there are", "[memory]") {
     const Outcome alone = run_program({.arguments = {}});
     CHECK(alone.status == 2);
