@@ -1,4 +1,4 @@
-#include "sim/report/stage_passes.hpp"
+#include "sim/explain/stage_passes.hpp"
 
 #include <algorithm>
 
@@ -73,6 +73,34 @@ std::vector<TimedPass> stage_passes(const TimelineView& view, const Lowered& tra
         }
     }
     return passes;
+}
+
+std::vector<Interval> gradient_times(const TimelineView& view, const Lowered& training, std::uint32_t stage,
+                                     double resolution_s) {
+    std::vector<Interval> all;
+    const ProcessId rank = stage * training.arrangement.stage_ranks;
+    const double length_s = view.window.end_s - view.window.start_s;
+    for (StreamId stream = 0; stream < view.graph.streams().size(); ++stream) {
+        const Stream& of = view.graph.streams()[stream];
+        const bool gradients = of.kind == StreamKind::exchange || of.kind == StreamKind::push ||
+                               of.kind == StreamKind::pull || of.kind == StreamKind::weights;
+        if (of.process != rank || !gradients) continue;
+        for (const TaskId task : view.graph.tasks_of(stream)) {
+            const Interval& time = view.timeline.recorded.back()[task];
+            const double start_s = std::max(0.0, time.start_s - view.window.start_s);
+            const double end_s = std::min(length_s, time.end_s - view.window.start_s);
+            if (end_s > start_s) all.push_back({start_s, end_s});
+        }
+    }
+    std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.start_s < b.start_s; });
+    std::vector<Interval> merged;
+    for (const Interval& one : all) {
+        if (!merged.empty() && one.start_s <= merged.back().end_s + resolution_s)
+            merged.back().end_s = std::max(merged.back().end_s, one.end_s);
+        else
+            merged.push_back(one);
+    }
+    return merged;
 }
 
 }  // namespace syncline
