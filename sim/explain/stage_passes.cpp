@@ -16,9 +16,11 @@ public:
     std::size_t next(const Task& task) {
         const bool forward = task.phase == Phase::forward;
         if (!forward && task.phase != Phase::backward && task.phase != Phase::recompute) return slots_.size();
-        // The gradients of weights may directly follow those of inputs, which end with the first layer.
+        // The gradients of weights may directly follow those of inputs, which end with the first layer, perhaps in
+        // several tasks.
         const bool again = at_ < slots_.size() && task.phase == Phase::backward &&
-                           slots_[at_].gradients == Gradients::inputs && begins_with(layer_) && task.subject >= layer_;
+                           slots_[at_].gradients == Gradients::inputs && begins_with(layer_) &&
+                           (task.subject > layer_ || (task.subject == layer_ && alone(layer_)));
         const std::size_t paired = at_ > 0 && slots_[at_ - 1].paired ? 1 : 0;
         for (std::size_t i = again ? at_ + 1 : at_ - paired; i < slots_.size(); ++i) {
             if (!matches(slots_[i], task, forward)) continue;
@@ -38,6 +40,12 @@ private:
     /// Returns whether a virtual stage begins with this layer.
     bool begins_with(std::uint32_t layer) const {
         return arrangement_.first_layer[arrangement_.layers[layer].virtual_stage] == layer;
+    }
+
+    /// Returns whether a virtual stage has this layer only.
+    bool alone(std::uint32_t layer) const {
+        const std::uint32_t part = arrangement_.layers[layer].virtual_stage;
+        return arrangement_.first_layer[part + 1] - arrangement_.first_layer[part] == 1;
     }
 
     const Arrangement& arrangement_;

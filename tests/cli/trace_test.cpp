@@ -265,3 +265,17 @@ TEST_CASE("a picture of the stages of every variant: --trace svg") {
     CHECK_THAT(outcome.err, ContainsSubstring("tiny-run-ring.svg: 1 stage, 2 passes"));
     CHECK(traced.run({"--trace", "png"}).status == 2);
 }
+
+TEST_CASE(
+    "a picture of stages has every pass: gradients of weights after those of inputs, in several tasks for a layer") {
+    const TempDir folder;
+    const Outcome outcome = run_program(
+        {.arguments = {"run", shipped("scenarios/llama-3-70b.yaml"), "--variant", "no-virtual-stages", "--set",
+                       "training.ranks=64", "--set", "training.batch=16", "--set",
+                       "training.parallelism.pipeline.schedule=zb-h1", "--trace", "svg", "--trace-file", "stages.svg"},
+         .directory = folder.path()});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    // 64 ranks are 2 replicas of 4 stages, each rank one of 4 x 2: 8 microbatches, three passes each.
+    CHECK_THAT(outcome.err, ContainsSubstring("stages.svg: 4 stages, 96 passes"));
+}
