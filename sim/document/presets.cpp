@@ -95,6 +95,16 @@ std::set<std::string> names_beginning(const std::string& word, const Kinds& kind
     return names;
 }
 
+/// Returns "'h100-sxm', 'h100-pcie' or 'h100-hbm2e-96gb'", the shortest first.
+std::string one_of_these(const std::set<std::string>& names) {
+    std::vector<std::string> sorted(names.begin(), names.end());
+    std::ranges::stable_sort(sorted, {}, &std::string::size);
+    std::string text;
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+        text += fmt::format("{}'{}'", i == 0 ? "" : i + 1 < sorted.size() ? ", " : " or ", sorted[i]);
+    return text;
+}
+
 /// Returns the name that was probably meant, and the known names by folder.
 std::string hint_for(const std::string& word, const fs::path& place, const Kinds& kinds,
                      std::vector<std::string> known) {
@@ -116,7 +126,7 @@ std::string hint_for(const std::string& word, const fs::path& place, const Kinds
     if (sentences.empty()) return fmt::format("there is no folder {}; name a file", folders_of(kinds.front()).front());
     const std::string names = fmt::format("{}", fmt::join(sentences, "; "));
     if (begun.size() > 1 && begun.size() <= most_shown)
-        return fmt::format("'{}' is the beginning of {}. {}", word, fmt::join(begun, ", "), names);
+        return fmt::format("did you mean {}? {}", one_of_these(begun), names);
     const std::string meant = did_you_mean(word, known);
     return meant.empty() ? names : meant + " " + names;
 }

@@ -104,7 +104,7 @@ TEST_CASE("a word with '/' or a file's suffix is a path, and so is a lone dot", 
 
 TEST_CASE("an unknown word is refused with a suggestion and the folders that were searched", "[memory]") {
     const Somewhere somewhere;
-    const Diagnostic near = refused("p100-25", {"platform"});
+    const Diagnostic near = refused("p100-52g", {"platform"});
     CHECK(near.message == "'p100-25' is neither a file nor a platform");
     CHECK(holds(near.hint, "did you mean 'p100-25g'? "));
     CHECK(holds(near.hint, (cloned / "platforms").string() + " has a100-nvswitch, "));
