@@ -179,7 +179,7 @@ fs::path find_file(const Node& word, const Kinds& kinds, const std::vector<std::
     std::map<std::string, fs::path> found = presets_called(word.scalar, kinds);
     // Files name presets in full, so that they mean the same when others are added.
     const bool typed = word.mark.source == nullptr || word.mark.source->file.empty();
-    if (found.empty() && typed && !fs::exists(place, error))
+    if (found.empty() && typed && !fs::exists(place, error) && !is_regular(place.string() + ".yaml"))
         if (const std::set<std::string> begun = names_beginning(word.scalar, kinds, words); begun.size() == 1)
             found = presets_called(*begun.begin(), kinds);
     if (found.size() == 1) return found.begin()->second;
