@@ -183,6 +183,14 @@ TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
     return found;
 }
 
+double Breakdown::sending_s(const std::vector<LinkUse>& links) const {
+    constexpr double rounding = 0.01;
+    double needed_s = 0;
+    for (const LinkUse& link : links)
+        needed_s = std::max(needed_s, static_cast<double>(link.bytes) / link.bandwidth_Bps);
+    return std::max(iteration_s, needed_s <= iteration_s * (1 + rounding) ? needed_s : exchanges_s);
+}
+
 Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     const TaskId update = last_update(graph, timeline);
     const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;

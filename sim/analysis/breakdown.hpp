@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -39,9 +38,10 @@ struct Breakdown {
     /// the square root of their number and by the mean; 0 if there are too few.
     double standard_error = 0;
 
-    /// Returns the time in which links carry the iteration's bytes: of the iteration, or of its exchanges if these take
-    /// longer, as with Overlap::across_iterations from a standing start.
-    double sending_s() const { return std::max(iteration_s, exchanges_s); }
+    /// Returns the time in which `links` carry the bytes of an iteration: that of the iteration, even if its exchanges
+    /// reach into others, since in steady state those of others reach into it. If a link cannot carry them in that
+    /// time, as with Overlap::across_iterations from a standing start, it is that of the exchanges from first to last.
+    double sending_s(const std::vector<LinkUse>& links) const;
 };
 
 /// Returns the breakdown of the iteration that `timeline` measured, which is not its first. If exchanges repeat only

@@ -216,7 +216,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
     result.run = whole_run(training, time.iteration_s, result.cost);
     result.memory = memory_of(training);
-    result.links = busiest(cluster, timeline.links, time.sending_s());
+    result.links = busiest(cluster, timeline.links, time.sending_s(timeline.links));
     result.limited_by = limit_of(training, time, timeline.links);
     if (comparable) result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())

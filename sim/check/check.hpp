@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/config/file_kinds.hpp"
+#include "sim/document/json_schema.hpp"
 
 /// All kinds of file together: checking any of them, and the schema of each.
 namespace syncline::config {
@@ -21,6 +22,9 @@ const std::vector<std::string>& file_kinds();
 
 /// Returns the JSON Schema of a kind of file.
 std::string schema_of(const std::string& kind);
+
+/// Returns the keys of a kind of file, by their paths from the top.
+std::vector<DescribedKey> keys_of(const std::string& kind);
 
 /// Returns the description of a key, given as a path through sections of that schema: `training.ranks`.
 std::string description_of(const std::string& kind, const std::string& key);

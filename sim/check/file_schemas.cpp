@@ -1,6 +1,5 @@
 #include <map>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "sim/check/check.hpp"
 #include "sim/config/alternatives.hpp"
@@ -15,12 +14,24 @@ namespace syncline::config {
 
 namespace {
 
+using Body = void (*)(Fields&);
+
 template <class Thing>
-std::string schema_for(const std::string& kind) {
-    return schema("syncline-" + kind, "Syncline " + kind, [](Fields& fields) {
-        Thing thing;
-        describe(fields, thing);
-    });
+void table_of(Fields& fields) {
+    Thing thing;
+    describe(fields, thing);
+}
+
+/// Returns the field table of a kind of file.
+Body table_for(const std::string& kind) {
+    static const std::map<std::string, Body> tables{
+        {"scenario", table_of<Scenario>},      {"platform", table_of<Cluster>},
+        {"device", table_of<Device>},          {"transport", table_of<Transport>},
+        {"workload", table_of<Model>},         {"topology", table_of<TopologySpec>},
+        {"selection", table_of<Selection>},    {"study", table_of<StudyFile>},
+        {"measured", table_of<MeasuredFile>},  {"ablation", table_of<AblationFile>},
+        {"framework", table_of<FrameworkFile>}};
+    return tables.at(kind);
 }
 
 /// Returns the schema of a key; the schema of its kind of file is made on first use.
@@ -45,18 +56,11 @@ const std::vector<std::string>& file_kinds() {
 }
 
 std::string schema_of(const std::string& kind) {
-    if (kind == "scenario") return schema_for<Scenario>(kind);
-    if (kind == "platform") return schema_for<Cluster>(kind);
-    if (kind == "device") return schema_for<Device>(kind);
-    if (kind == "transport") return schema_for<Transport>(kind);
-    if (kind == "workload") return schema_for<Model>(kind);
-    if (kind == "topology") return schema_for<TopologySpec>(kind);
-    if (kind == "selection") return schema_for<Selection>(kind);
-    if (kind == "study") return schema_for<StudyFile>(kind);
-    if (kind == "measured") return schema_for<MeasuredFile>(kind);
-    if (kind == "framework") return schema_for<FrameworkFile>(kind);
-    if (kind == "ablation") return schema_for<AblationFile>(kind);
-    throw std::logic_error("no kind of file '" + kind + "'");
+    return schema("syncline-" + kind, "Syncline " + kind, table_for(kind));
+}
+
+std::vector<DescribedKey> keys_of(const std::string& kind) {
+    return key_paths(table_for(kind));
 }
 
 std::string description_of(const std::string& kind, const std::string& key) {

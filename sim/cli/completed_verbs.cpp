@@ -51,7 +51,19 @@ std::string paths_of(const CLI::Option& option, const std::string& description) 
     return std::regex_search(shown, directory) ? "directories" : "";
 }
 
-Offer offer_of(const CLI::Option& option) {
+/// Returns the list of `syncline list` that has the values of an option, other than presets; nothing if there is none.
+std::string list_of(const std::string& verb, const CLI::Option& option) {
+    static const std::set<std::string> of_results{"run", "collective", "results", "plot"};
+    static const std::set<std::string> of_columns{"columns", "sort", "group", "x", "y", "series", "facet"};
+    const std::string name = option.get_lnames().empty() ? "" : option.get_lnames().front();
+    if (option.get_option_text().starts_with("KEY.PATH=")) return "keys";
+    if (name == "variant") return "variants";
+    if (name == "what-if") return "what-ifs";
+    return of_results.contains(verb) && of_columns.contains(name) ? "columns" : "";
+}
+
+Offer offer_of(const std::string& verb, const CLI::Option& option) {
+    if (const std::string list = list_of(verb, option); !list.empty()) return {{}, {list}, {}};
     if (const std::vector<std::string> words = words_of(option); !words.empty()) return {words, {}, {}};
     const std::string description = description_of(option);
     return {{}, kinds_in(description), paths_of(option, description)};
@@ -68,13 +80,13 @@ void add_verb(const CLI::App& app, const std::string& path, std::vector<Complete
     CompletedVerb verb{path, in_short(app.get_description()), {}, {}};
     for (const CLI::Option* option : app.get_options()) {
         if (option->get_positional()) {
-            verb.arguments = offer_of(*option);
+            verb.arguments = offer_of(path, *option);
             continue;
         }
         CompletedOption completed{{}, in_short(description_of(*option)), option->get_items_expected_max() > 0, {}};
         for (const std::string& name : option->get_lnames()) completed.names.push_back("--" + name);
         for (const std::string& name : option->get_snames()) completed.names.push_back("-" + name);
-        if (completed.takes_value) completed.values = offer_of(*option);
+        if (completed.takes_value) completed.values = offer_of(path, *option);
         verb.options.push_back(std::move(completed));
     }
     const std::vector<const CLI::App*> inner = app.get_subcommands([](const CLI::App*) { return true; });

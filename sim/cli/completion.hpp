@@ -11,9 +11,8 @@ namespace syncline::cli {
 /// The values of an option, or the arguments of a verb.
 struct Offer {
     std::vector<std::string> words;  ///< an enumeration
-    std::vector<std::string>
-        kinds;          ///< of presets, whose names `syncline list KIND --names` prints when they are needed
-    std::string paths;  ///< "files", "directories" or nothing
+    std::vector<std::string> kinds;  ///< lists that `syncline list KIND --names` prints when they are needed
+    std::string paths;               ///< "files", "directories" or nothing
 };
 
 struct CompletedOption {

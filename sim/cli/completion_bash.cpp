@@ -61,22 +61,34 @@ _syncline_paths() {  # files|directories: prints the paths that begin with $word
     done
 }
 
+_syncline_list() {  # LIST: prints the names in it; variants are those of a scenario among the words
+    local words=()
+    [[ $1 == variants ]] && words=(-- "${before[@]}")
+    "${COMP_WORDS[0]}" list "$1" --names "${words[@]}"
+}
+
 _syncline_offer() {  # WORDS KINDS PATHS: adds those that begin with $word to COMPREPLY
-    local kind name strange=$kept names=()
+    local kind name strange=$kept names=() first='' end=''
+    [[ $2 == keys ]] && end='='
+    [[ $2 == columns && $word == *,* ]] && first=${word%,*},
     while IFS= read -r -d '' name; do
-        [[ $name && $name == "$word"* ]] || continue
-        names+=("$name")
+        [[ $name && $first$name == "$word"* ]] || continue
+        names+=("$first$name$end")
         [[ $name == *[\$\`]* ]] && strange=1
     done < <(
         {
             printf '%s\n' ${1}
-            for kind in ${2}; do "${COMP_WORDS[0]}" list "$kind" --names 2>/dev/null </dev/null; done
+            for kind in ${2}; do _syncline_list "$kind" 2>/dev/null </dev/null; done
         } | tr '\n' '\0'
         [[ $3 ]] && _syncline_paths "$3"
     )
     if [[ ! $strange ]]; then
         COMPREPLY=("${names[@]}")
-        [[ $2$3 ]] && compopt -o filenames 2>/dev/null  # bash then quotes them
+        case $2$3 in
+            '') ;;
+            keys | columns) compopt -o nospace 2>/dev/null ;;  # a value or a comma follows
+            *) compopt -o filenames 2>/dev/null ;;             # bash then quotes them
+        esac
         return
     fi
     # It would not quote what looks like a variable or a command, unless a file has that name.
@@ -104,11 +116,12 @@ _syncline() {
         case ${path:+$path }$next in
             )" +
            paths + R"() path=${path:+$path }$next ;;
-            *' =') option=$last ;;
+            *' =') option=${last:-=} ;;
             *' -'*) option=$next ;;
         esac
     done
     COMPREPLY=()
+    [[ $option == = ]] && return  # the value of a key
     _syncline_unquote || return
     if [[ $word == -* ]]; then
         case $path in

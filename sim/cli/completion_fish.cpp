@@ -71,9 +71,15 @@ function __syncline_offer --argument-names words kinds paths
     for name in (string split -n ' ' -- $words)
         printf '%s\0' $name
     end
+    set -l typed
+    test "$kinds" = variants; and set typed -- (commandline -opc)[2..] # of a scenario among the words
+    set -l first
+    set -l end
+    test "$kinds" = keys; and set end =
+    test "$kinds" = columns; and set first (string match -r -- '^.*,' (commandline -ct))
     for kind in (string split -n ' ' -- $kinds)
-        for name in ($program list $kind --names 2>/dev/null </dev/null)
-            printf '%s\0' $name
+        for name in ($program list $kind --names $typed 2>/dev/null </dev/null)
+            printf '%s\0' "$first$name$end"
         end
     end
     test -n "$paths"; and __syncline_paths $paths

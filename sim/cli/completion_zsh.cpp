@@ -46,13 +46,17 @@ std::string zsh_completion(const std::vector<CompletedVerb>& verbs) {
 
 _syncline_offer() {  # WORDS KINDS PATHS
     local kind listed
-    local -a names directories safe dashed
+    local -a names directories safe dashed typed more
     names=(${=1})
+    [[ $2 == columns ]] && compset -P '*,'
+    [[ $2 == columns ]] && more=(-S '')  # a comma may follow
+    [[ $2 == keys ]] && more=(-S '=')
+    [[ $2 == variants ]] && typed=(-- ${(Q)words})  # of a scenario among the words
     for kind in ${=2}; do
-        listed=$($program list $kind --names 2>/dev/null </dev/null)
+        listed=$($program list $kind --names $typed 2>/dev/null </dev/null)
         names+=(${(f)listed})
     done
-    compadd -a names
+    compadd "${more[@]}" -a names
     [[ $3 ]] || return 0
     [[ $3 == directories ]] && directories=(-/)
     if [[ -z $PREFIX ]]; then  # a dash at its beginning would make a path an option

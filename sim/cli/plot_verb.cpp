@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "sim/base/counted.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/written_files.hpp"
@@ -95,8 +96,7 @@ void plot(const PlotArguments& options) {
         return;
     }
     write_file(options.file, picture);
-    say("wrote {}: {} line{} of {} point{}\n", options.file, script.lines, script.lines == 1 ? "" : "s", script.points,
-        script.points == 1 ? "" : "s");
+    say("wrote {}: {} of {}\n", options.file, counted(script.lines, "line"), counted(script.points, "point"));
 }
 
 CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& text, const std::string& shown,

@@ -163,14 +163,14 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
     ExplainOptions how;
     how.watch = progress->watch();
     how.uncontended = wanted.pages != nullptr;
-    if (wanted.pages == nullptr && options.trace.limits.level == TraceLevel::tasks) how.most_messages = 0;
+    if (wanted.pages == nullptr && options.trace.only_tasks()) how.most_messages = 0;
     TimelineView view;
     Explanation explanation = explained(variant, how, &view);
     named(explanation.result);
     progress.reset();
     if (!wanted.trace.empty())
-        write_trace(view, options.trace, wanted.trace, fmt::format("{}: {}", scenario.name, variant.name),
-                    explanation.level_reason);
+        write_trace(view, variant.lowered(), options.trace, wanted.trace,
+                    fmt::format("{}: {}", scenario.name, variant.name), explanation.level_reason);
     if (wanted.pages != nullptr)
         wanted.pages->push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view,
                                              variant.resolved, page_limits(wanted.variants)));

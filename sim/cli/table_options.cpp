@@ -12,7 +12,7 @@
 namespace syncline::cli {
 
 text::TableLayout TableOptions::on_stdout() const {
-    return {wide ? 0 : width_of(STDOUT_FILENO), columns};
+    return {wide ? 0 : width_of(STDOUT_FILENO), columns, columns.empty() && shows_bars()};
 }
 
 text::TableLayout TableOptions::in_files() const {

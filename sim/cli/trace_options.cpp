@@ -14,10 +14,14 @@
 #include "sim/output/written_files.hpp"
 #include "sim/trace/chrome_trace.hpp"
 #include "sim/trace/paje_trace.hpp"
+#include "sim/trace/stage_picture.hpp"
 
 namespace syncline::cli {
 
 namespace {
+
+const std::map<std::string, TraceFormat> trace_formats{
+    {"chrome", TraceFormat::chrome}, {"paje", TraceFormat::paje}, {"svg", TraceFormat::svg}};
 
 struct BadText : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -121,20 +125,17 @@ void require_ranks(const config::Scenario& scenario, const TraceOptions& options
 CLI::Option* add_trace_options(CLI::App& verb, TraceOptions& options) {
     CLI::Option* const trace =
         verb.add_option_function<std::string>(
-                "--trace",
-                [&options](const std::string& text) {
-                    options.format = text == "paje" ? TraceFormat::paje : TraceFormat::chrome;
-                },
-                "Write the timeline of the measured iteration: chrome (for Perfetto and chrome://tracing) or paje (for "
-                "pj_dump and ViTE); recording messages disables folding")
-            ->option_text("chrome|paje")
-            ->check([](const std::string& text) {
-                return text == "chrome" || text == "paje" ? "" : "'" + text + "' is not chrome or paje";
-            });
-    verb.add_option(
-            "--trace-file", options.file,
-            "Timeline file (default: SCENARIO-VARIANT.trace.json or .paje, in the directory of --out); with several "
-            "variants, the variant's name is added")
+                "--trace", [&options](const std::string& text) { options.format = trace_formats.at(text); },
+                "Write the timeline of the measured iteration: svg (a picture of the stages with numbered "
+                "microbatches), "
+                "chrome (for Perfetto and chrome://tracing) or paje (for pj_dump and ViTE); recording messages for the "
+                "last two disables folding")
+            ->option_text("svg|chrome|paje")
+            ->check(one_of({"svg", "chrome", "paje"}));
+    verb.add_option("--trace-file", options.file,
+                    "Timeline file (default: SCENARIO-VARIANT.svg, .trace.json or .paje, in the directory of --out); "
+                    "with several "
+                    "variants, the variant's name is added")
         ->option_text("FILE")
         ->check(not_empty)
         ->needs(trace);
@@ -166,7 +167,9 @@ std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario,
     std::string extension = base.extension();
     if (base.empty()) {
         base = (std::filesystem::path(directory) / file_part(scenario.name)).lexically_normal();
-        extension = options.format == TraceFormat::paje ? ".paje" : ".trace.json";
+        extension = options.format == TraceFormat::paje  ? ".paje"
+                    : options.format == TraceFormat::svg ? ".svg"
+                                                         : ".trace.json";
     } else {
         base.replace_extension();
     }
@@ -182,14 +185,16 @@ std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario,
     return files;
 }
 
-void write_trace(const TimelineView& view, const TraceOptions& options, const std::filesystem::path& file,
-                 const std::string& title, const std::string& reason) {
-    const auto write = options.format == TraceFormat::paje ? write_paje_trace : write_chrome_trace;
+void write_trace(const TimelineView& view, const Lowered& training, const TraceOptions& options,
+                 const std::filesystem::path& file, const std::string& title, const std::string& reason) {
     std::vector<std::string> account;
-    write_file(file, [&](const Sink& sink) { account = write(view, options.limits, title, sink); });
+    write_file(file, [&](const Sink& sink) {
+        account = options.format == TraceFormat::svg ? write_stage_picture(view, training, options.limits, title, sink)
+                  : options.format == TraceFormat::paje ? write_paje_trace(view, options.limits, title, sink)
+                                                        : write_chrome_trace(view, options.limits, title, sink);
+    });
     say("note: {}: {}\n", file.string(), fmt::join(account, "; "));
-    if (view.timeline.trace.empty() && options.limits.level != TraceLevel::tasks)
-        say("note: {}: {}\n", file.string(), reason);
+    if (view.timeline.trace.empty() && !options.only_tasks()) say("note: {}: {}\n", file.string(), reason);
 }
 
 }  // namespace syncline::cli

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sim/document/shared_schema.hpp"
 
@@ -200,7 +201,25 @@ private:
     }
 };
 
+void collect_keys(const Json& schema, const std::string& before, std::set<std::string>& known,
+                  std::vector<DescribedKey>& keys) {
+    for (const Json& form : schema.value("anyOf", Json::array())) collect_keys(form, before, known, keys);
+    if (!schema.contains("properties")) return;
+    for (const auto& [name, property] : schema["properties"].items()) {
+        const std::string path = before + name;
+        if (known.insert(path).second) keys.push_back({path, property.at("description")});
+        collect_keys(property, path + ".", known, keys);
+    }
+}
+
 }  // namespace
+
+std::vector<DescribedKey> key_paths(const std::function<void(Fields&)>& body) {
+    std::set<std::string> known;
+    std::vector<DescribedKey> keys;
+    collect_keys(Describer::mapping(body), "", known, keys);
+    return keys;
+}
 
 std::string schema(const std::string& id, const std::string& title, const std::function<void(Fields&)>& body) {
     Json document{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", id}, {"title", title}};

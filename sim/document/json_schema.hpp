@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "sim/document/fields.hpp"
 
@@ -11,5 +12,13 @@ namespace syncline::config {
 
 /// Returns the schema as JSON text in lines, ended by a newline. `id` becomes `$id`, `title` the title.
 std::string schema(const std::string& id, const std::string& title, const std::function<void(Fields&)>& body);
+
+/// A key by its path from the top, `training.ranks`, with the description that the schema has.
+struct DescribedKey {
+    std::string path, description;
+};
+
+/// Returns all keys that a path can name, outer ones first. A section that has several forms has the keys of all.
+std::vector<DescribedKey> key_paths(const std::function<void(Fields&)>& body);
 
 }  // namespace syncline::config

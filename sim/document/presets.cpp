@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -81,9 +82,34 @@ std::string one_of(const std::vector<std::string>& names) {
     return text;
 }
 
+/// Returns the names of presets of these kinds, and the known words, that begin with `word`.
+std::set<std::string> names_beginning(const std::string& word, const Kinds& kinds,
+                                      const std::vector<std::string>& known) {
+    std::set<std::string> names;
+    const auto collect = [&](const std::vector<std::string>& all) {
+        std::ranges::copy_if(all, std::inserter(names, names.end()),
+                             [&](const std::string& name) { return name.starts_with(word); });
+    };
+    collect(known);
+    for (const auto& [_, folder] : folders_there(kinds)) collect(names_in(folder));
+    return names;
+}
+
+/// Returns "'h100-sxm', 'h100-pcie' or 'h100-hbm2e-96gb'", the shortest first.
+std::string one_of_these(const std::set<std::string>& names) {
+    std::vector<std::string> sorted(names.begin(), names.end());
+    std::ranges::stable_sort(sorted, {}, &std::string::size);
+    std::string text;
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+        text += fmt::format("{}'{}'", i == 0 ? "" : i + 1 < sorted.size() ? ", " : " or ", sorted[i]);
+    return text;
+}
+
 /// Returns the name that was probably meant, and the known names by folder.
 std::string hint_for(const std::string& word, const fs::path& place, const Kinds& kinds,
                      std::vector<std::string> known) {
+    constexpr std::size_t most_shown = 8;
+    const std::set<std::string> begun = names_beginning(word, kinds, known);
     if (const fs::path file = place.string() + ".yaml"; is_regular(file))
         return fmt::format("did you mean '{}.yaml'?", word);
     std::vector<std::string> sentences;
@@ -99,6 +125,8 @@ std::string hint_for(const std::string& word, const fs::path& place, const Kinds
     }
     if (sentences.empty()) return fmt::format("there is no folder {}; name a file", folders_of(kinds.front()).front());
     const std::string names = fmt::format("{}", fmt::join(sentences, "; "));
+    if (begun.size() > 1 && begun.size() <= most_shown)
+        return fmt::format("did you mean {}? {}", one_of_these(begun), names);
     const std::string meant = did_you_mean(word, known);
     return meant.empty() ? names : meant + " " + names;
 }
@@ -148,7 +176,12 @@ fs::path find_file(const Node& word, const Kinds& kinds, const std::vector<std::
     std::error_code error;
     const fs::path place = referred_file(word);
     if (word.scalar.empty() || is_path(word.scalar) || kinds.empty() || is_regular(place)) return place;
-    const std::map<std::string, fs::path> found = presets_called(word.scalar, kinds);
+    std::map<std::string, fs::path> found = presets_called(word.scalar, kinds);
+    // Files name presets in full, so that they mean the same when others are added.
+    const bool typed = word.mark.source == nullptr || word.mark.source->file.empty();
+    if (found.empty() && typed && !fs::exists(place, error) && !is_regular(place.string() + ".yaml"))
+        if (const std::set<std::string> begun = names_beginning(word.scalar, kinds, words); begun.size() == 1)
+            found = presets_called(*begun.begin(), kinds);
     if (found.size() == 1) return found.begin()->second;
     std::vector<std::string> names, files;
     for (const auto& [kind, file] : found) {

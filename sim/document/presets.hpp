@@ -10,7 +10,8 @@
 /// Presets: a word in a document or on the command line becomes the path of a file. Each kind of file has folders of
 /// presets, named after their files, without `.yaml`. A word that contains a '/' or ends like a file's name is a path.
 /// Any other word is the file of that name in the directory of the text that contains it; else a preset of an expected
-/// kind, in the first of data_roots() that has one.
+/// kind, in the first of data_roots() that has one. On the command line the beginning of a preset's name is enough, if
+/// no other name begins so.
 namespace syncline::config {
 
 /// Kinds of file, from file_kinds(), any of which may be meant: {"study", "scenario"}.

@@ -34,7 +34,7 @@ void level(std::vector<double>& profile) {
 
 std::vector<LinkParts> from_counts(const Recorded& recorded, const Cluster& cluster) {
     const double iterations = recorded.iterations();
-    const double seconds = recorded.time().sending_s();
+    const double seconds = recorded.time().sending_s(recorded.timeline().links);
     std::vector<LinkParts> parts;
     for (const LinkLoad& load : busiest(cluster, recorded.timeline().links, seconds)) {
         LinkParts part;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/units.hpp"
 #include "sim/lowering/feasibility_parts.hpp"
 #include "sim/lowering/rules.hpp"
@@ -87,13 +88,13 @@ void judge_nodes(const Cluster& cluster, const RankPlacement& placement, std::in
         nodes = first_free_node(place_ranks(cluster, placement, static_cast<std::uint32_t>(ranks)));
         if (nodes + servers <= cluster.nodes) return;
     }
-    const std::string who = servers == 0 ? fmt::format("{} ranks", ranks)
-                                         : fmt::format("{} ranks and {} dedicated servers", ranks, servers);
+    const std::string who =
+        servers == 0 ? counted(ranks, "rank") : counted(ranks, "rank") + " and " + counted(servers, "dedicated server");
     const std::string with = each == 1 ? "" : fmt::format(" with {} devices each", each);
-    complaints.push_back(
-        {"ranks",
-         fmt::format("{} do not fit platform '{}', which has {} nodes{}", who, cluster.name, cluster.nodes, with),
-         hint_for_nodes(cluster, nodes + servers, servers)});
+    complaints.push_back({"ranks",
+                          fmt::format("{} do not fit platform '{}', which has {}{}", who, cluster.name,
+                                      counted(cluster.nodes, "node"), with),
+                          hint_for_nodes(cluster, nodes + servers, servers)});
 }
 
 /// Complains if the bytes of an exchange cannot be counted in 64 bits. `all_pairs`: every rank may send the buffer to

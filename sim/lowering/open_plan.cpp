@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/base/counted.hpp"
 #include "sim/lowering/rules.hpp"
 #include "sim/plan/inherited.hpp"
 
@@ -13,7 +14,7 @@ namespace syncline {
 namespace {
 
 std::string number_of_samples(std::int64_t count) {
-    return count == 1 ? "1 sample" : fmt::format("{} samples", count);
+    return counted(count, "sample");
 }
 
 void judge_stragglers(const Plan& plan, Complaints& complaints) {
@@ -79,7 +80,7 @@ void judge_factors(const Plan& plan, const Layout& layout, std::int64_t columns,
                    Complaints& complaints) {
     const std::int64_t ranks = plan.stage_ranks(), stages = plan.parallelism.pipeline.stages;
     const std::string whose =
-        stages == 1 ? fmt::format("{} ranks", ranks) : fmt::format("{} ranks of each of {} stages", ranks, stages);
+        stages == 1 ? counted(ranks, "rank") : fmt::format("{} ranks of each of {} stages", ranks, stages);
     const bool sequences = layout.cells() == layout.context;
     const std::string parts = sequences ? fmt::format("{} parts of a sequence", layout.context)
                                         : fmt::format("{}×{} parts of an image", layout.height, layout.width);

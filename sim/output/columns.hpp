@@ -10,6 +10,7 @@ namespace syncline::text {
 struct TableLayout {
     std::size_t width = 80;                 ///< in characters; 0: unlimited, all columns in one table
     std::vector<std::string> columns = {};  ///< names of the columns to show; empty: those that say something
+    bool bars = false;                      ///< the terminal shows bars of characters (time_bars.hpp)
 };
 
 /// When a column is shown. TableLayout::columns shows any column.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/fidelity_text.hpp"
@@ -17,7 +18,7 @@ using namespace text;
 
 namespace {
 
-std::uint64_t counted(double count) {
+std::uint64_t whole_count(double count) {
     constexpr double most = 9e18;
     return static_cast<std::uint64_t>(std::round(std::min(count, most)));
 }
@@ -34,11 +35,11 @@ Json object(const PlannedExchange& exchange) {
 }
 
 Json object(const Estimate& estimate) {
-    return {{"tasks", counted(estimate.work.tasks)},
-            {"messages", counted(estimate.work.messages)},
+    return {{"tasks", whole_count(estimate.work.tasks)},
+            {"messages", whole_count(estimate.work.messages)},
             {"iterations", estimate.iterations},
-            {"messages_simulated", counted(estimate.messages)},
-            {"memory_bytes", counted(estimate.memory_bytes)},
+            {"messages_simulated", whole_count(estimate.messages)},
+            {"memory_bytes", whole_count(estimate.memory_bytes)},
             {"wall_time_s", estimate.time_s}};
 }
 
@@ -103,7 +104,7 @@ Table exchanges_of(const DryRun& run, const TableLayout& layout, Footnotes& reas
 /// Describes the run of a variant, whose name comes before it.
 std::string text_of(const DryRun& run, const TableLayout& layout, Footnotes& reasons) {
     std::string text = run.workload.empty() ? run.operation : run.workload + ", " + run.operation;
-    text += fmt::format(", {} ranks\n\n", run.ranks);
+    text += fmt::format(", {}\n\n", counted(run.ranks, "rank"));
     if (run.memory) text += fmt::format("memory: {}: {}\n", memory(*run.memory), kinds_of(*run.memory));
     text += fmt::format("simulation: {}\n", words_of(run.estimate));
     const FidelityChoice& choice = run.estimate.fidelity;
@@ -145,9 +146,9 @@ std::string to_csv(const DryRunReport& report) {
                 line({quoted(run.variant), quoted(run.workload), field(run.ranks), run.operation, field(exchange.bytes),
                       quoted(fmt::format("{}", fmt::join(exchange.layers, " "))), field(exchange.ready_s),
                       field(exchange.release_s), exchange.algorithm, quoted(exchange.protocol), quoted(exchange.why),
-                      memory_values(run.memory), fidelity(run.estimate.fidelity), field(counted(run.estimate.messages)),
-                      field(counted(run.estimate.memory_bytes)), field(run.estimate.time_s),
-                      field(static_cast<std::int64_t>(exchange.times))});
+                      memory_values(run.memory), fidelity(run.estimate.fidelity),
+                      field(whole_count(run.estimate.messages)), field(whole_count(run.estimate.memory_bytes)),
+                      field(run.estimate.time_s), field(static_cast<std::int64_t>(exchange.times))});
     return text;
 }
 

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/cells.hpp"
@@ -52,9 +53,9 @@ std::string to_table(const ExchangeExplanation& e, const TableLayout& layout) {
     const CollectiveResult& r = e.result;
     std::string answer = e.answer + ".";
     answer.front() = static_cast<char>(std::toupper(answer.front()));
-    std::string text =
-        fmt::format("{}: {} of {} among {} ranks, {}, takes {}\n\n{}\n", e.variant, r.operation, bytes(r.bytes),
-                    r.ranks, r.algorithm, seconds(r.completion_time_s), fmt::join(broken(answer, layout.width), "\n"));
+    std::string text = fmt::format("{}: {} of {} among {}, {}, takes {}\n\n{}\n", e.variant, r.operation,
+                                   bytes(r.bytes), counted(r.ranks, "rank"), r.algorithm, seconds(r.completion_time_s),
+                                   fmt::join(broken(answer, layout.width), "\n"));
     if (!e.parts.empty()) {
         std::vector<Row> rows{{"resource", "time", "share", "what"}};
         for (const ResourcePart& part : e.parts)

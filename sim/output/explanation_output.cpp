@@ -8,12 +8,14 @@
 #include <set>
 #include <utility>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/pattern.hpp"
 #include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/fidelity_text.hpp"
 #include "sim/output/notes.hpp"
+#include "sim/output/time_bars.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
@@ -356,9 +358,10 @@ std::string what_if_table(const std::vector<WhatIf>& all, const TableLayout& lay
 }
 
 std::string to_table(const Explanation& e, const TableLayout& layout) {
-    std::string text = fmt::format("{}: an iteration of {} on {} ranks takes {}\n\n", e.result.variant,
-                                   e.result.workload, e.result.ranks, seconds(e.result.time.iteration_s));
+    std::string text = fmt::format("{}: an iteration of {} on {} takes {}\n\n", e.result.variant, e.result.workload,
+                                   counted(e.result.ranks, "rank"), seconds(e.result.time.iteration_s));
     text += fmt::format("{}\n\n", fmt::join(broken(e.diagnosis, layout.width), "\n"));
+    if (const std::string bars = time_bars({&e.result}, layout); !bars.empty()) text += bars + "\n";
     if (!e.level_reason.empty()) text += fmt::format("Exchanges are not broken down: {}.\n\n", e.level_reason);
     if (const std::string note = folded(e.result.folded); !note.empty()) text += note + "\n\n";
     if (const std::string lines = notes(e.result.notes); !lines.empty()) text += lines + "\n";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/counted.hpp"
 #include "sim/output/cells.hpp"
 
 namespace syncline {
@@ -26,11 +27,10 @@ std::string what(const Folded& folded) {
     const std::uint64_t messages = folded.messages_simulated + folded.messages_folded;
     std::vector<std::string> parts;
     if (folded.messages_folded > 0) parts.push_back(fmt::format("{} of {} messages", folded.messages_folded, messages));
-    if (folded.iterations_folded > 0)
-        parts.push_back(fmt::format("{} identical iteration{}", folded.iterations_folded,
-                                    folded.iterations_folded == 1 ? "" : "s"));
+    if (folded.iterations_folded > 0) parts.push_back(counted(folded.iterations_folded, "identical iteration"));
     if (folded.micro_batches_folded > 0)
-        parts.push_back(fmt::format("{} identical microbatches", folded.micro_batches_folded));
+        parts.push_back(fmt::format("{} identical microbatch{}", folded.micro_batches_folded,
+                                    folded.micro_batches_folded == 1 ? "" : "es"));
     if (parts.size() > 1) parts.back() = "and " + parts.back();
     std::string text = fmt::format("{}", fmt::join(parts, ", "));
     if (folded.images > 1) text += fmt::format(" (each simulated rank stands for {} that are alike)", folded.images);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/scaling.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/base/percent.hpp"
 #include "sim/base/utf8.hpp"
 #include "sim/output/cells.hpp"
@@ -15,6 +16,7 @@
 #include "sim/output/notes.hpp"
 #include "sim/output/parallelism_text.hpp"
 #include "sim/output/result_fields.hpp"
+#include "sim/output/time_bars.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
@@ -201,6 +203,9 @@ std::string to_table(const Report& report, const TableLayout& layout) {
         text += fits ? ", " + alike : fmt::format("\n{}", fmt::join(broken(alike, layout.width), "\n"));
     }
     text += "\n\n" + (report.results.size() == 1 ? table.list() : table.text());
+    std::vector<const Result*> drawn;
+    for (const Result& r : report.results) drawn.push_back(&r);
+    if (const std::string bars = time_bars(drawn, layout); !bars.empty()) text += "\n" + bars;
     if (any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.best.has_value(); }))
         text += "\n* shortest iteration among a variant's grids (`model: auto`)\n";
     if (const std::string lines = folded(report) + report_notes(report); !lines.empty()) text += "\n" + lines;
@@ -211,7 +216,7 @@ std::string to_table(const CollectiveResult& r, const TableLayout& layout) {
     const std::string over = r.overlay.empty() ? "" : " over " + r.overlay;
     std::string text;
     std::vector<Row> rows{
-        {r.operation + ", " + r.algorithm + over, fmt::format("{} ranks, {}", r.ranks, bytes(r.bytes))},
+        {r.operation + ", " + r.algorithm + over, fmt::format("{}, {}", counted(r.ranks, "rank"), bytes(r.bytes))},
         {"completion time", seconds(r.completion_time_s)},
         {"closed form", seconds(r.closed_form_s)},
         {"messages", fmt::format("{}", r.messages)},

@@ -1,3 +1,4 @@
+#include "sim/base/counted.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/fidelity_text.hpp"
 #include "sim/output/notes.hpp"
@@ -40,7 +41,7 @@ std::string to_table(const SweepResult& result, const TableLayout& layout) {
     const std::string over = result.overlay.empty() ? "" : " over " + result.overlay;
     std::string lines = notes(result.notes);
     if (const std::string line = folded(result.folded); !line.empty()) lines = line + "\n" + lines;
-    return fmt::format("{}, {}{}, {} ranks\n\n", result.operation, result.algorithm, over, result.ranks) +
+    return fmt::format("{}, {}{}, {}\n\n", result.operation, result.algorithm, over, counted(result.ranks, "rank")) +
            Table(table_columns(result), layout).text() + (lines.empty() ? "" : "\n" + lines);
 }
 

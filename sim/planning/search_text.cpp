@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/base/counted.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/memory_text.hpp"
 
@@ -18,7 +19,7 @@ std::ptrdiff_t shown(const Found& found) {
 
 /// Returns the number of plans that were considered: "76360 plans", "4100 of more than 200000 plans".
 std::string plans(const Considered& considered) {
-    if (considered.all()) return fmt::format("{} plans", considered.choices);
+    if (considered.all()) return counted(considered.choices, "plan");
     const bool more = considered.of >= static_cast<std::int64_t>(Effort::most_counted);
     return fmt::format("{} of {}{} plans", considered.choices, more ? "more than " : "", considered.of);
 }

@@ -123,10 +123,12 @@ std::vector<std::string> Table::default_columns(const Query& query) {
         if (counts("count(*) > 0 AND count(CASE status WHEN 'done' THEN 1 END) < count(*)") > 0)
             columns.push_back("status");
     }
-    for (const char* figure : main_figures) {
+    const auto add = [&](const char* figure) {
         const auto name = names_.find(figure);
         if (name && counts(fmt::format("count({}) > 0 OR count(*) = 0", sql_name(*name))) > 0) columns.push_back(*name);
-    }
+    };
+    for (const char* figure : main_figures) add(figure);
+    if (query.group.empty()) add("limited_by");  // a text has no mean
     if (query.group.empty() && counts("count(*) > 0 AND count(message) = count(*)") > 0) columns.push_back("message");
     return columns;
 }

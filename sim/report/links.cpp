@@ -15,9 +15,10 @@ namespace {
 
 /// Returns the load of every used link, the most utilised first.
 std::vector<LinkLoad> loads(const Cluster& cluster, const Result& result, const TimelineView* view) {
-    const double seconds = result.time.sending_s();
-    if (view == nullptr || view->timeline.links.empty() || seconds <= 0 || cluster.network == NetworkModel::Constant)
+    if (view == nullptr || view->timeline.links.empty() || cluster.network == NetworkModel::Constant)
         return result.links;
+    const double seconds = result.time.sending_s(view->timeline.links);
+    if (seconds <= 0) return result.links;
     std::vector<LinkLoad> all;
     for (const LinkUse& use : view->timeline.links)
         all.push_back({use.name, use.bytes, static_cast<double>(use.bytes) / (use.bandwidth_Bps * seconds)});

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/explain/stage_passes.hpp"
 #include "sim/lowering/device_memory.hpp"
 #include "sim/report/parts.hpp"
-#include "sim/report/stage_passes.hpp"
 
 namespace syncline {
 

@@ -3,41 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/explain/stage_passes.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/report/parts.hpp"
-#include "sim/report/stage_passes.hpp"
 
 namespace syncline {
 
 namespace {
-
-/// Returns the times at which the first rank of a stage exchanges gradients or gathers weights, as [start, end] that do
-/// not overlap.
-std::vector<Interval> gradient_times(const TimelineView& view, ProcessId rank, double resolution_s) {
-    std::vector<Interval> all;
-    const double length_s = view.window.end_s - view.window.start_s;
-    for (StreamId stream = 0; stream < view.graph.streams().size(); ++stream) {
-        const Stream& of = view.graph.streams()[stream];
-        const bool gradients = of.kind == StreamKind::exchange || of.kind == StreamKind::push ||
-                               of.kind == StreamKind::pull || of.kind == StreamKind::weights;
-        if (of.process != rank || !gradients) continue;
-        for (const TaskId task : view.graph.tasks_of(stream)) {
-            const Interval& time = view.timeline.recorded.back()[task];
-            const double start_s = std::max(0.0, time.start_s - view.window.start_s);
-            const double end_s = std::min(length_s, time.end_s - view.window.start_s);
-            if (end_s > start_s) all.push_back({start_s, end_s});
-        }
-    }
-    std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.start_s < b.start_s; });
-    std::vector<Interval> merged;
-    for (const Interval& one : all) {
-        if (!merged.empty() && one.start_s <= merged.back().end_s + resolution_s)
-            merged.back().end_s = std::max(merged.back().end_s, one.end_s);
-        else
-            merged.push_back(one);
-    }
-    return merged;
-}
 
 /// Returns the names of the layers of a stage: "embedding to layer6.moe", one range for each virtual stage.
 std::string layers_of(const Lowered& training, std::uint32_t stage) {
@@ -75,7 +47,7 @@ Json page_stages(const TimelineView& view, const Lowered& training, const PageLi
                   ticks(pass.start_s), ticks(pass.end_s)})
                 passes.push_back(value);
         }
-        for (const Interval& time : gradient_times(view, stage * arrangement.stage_ranks, window_s / 1000)) {
+        for (const Interval& time : gradient_times(view, training, stage, window_s / 1000)) {
             gradients.push_back(ticks(time.start_s));
             gradients.push_back(ticks(time.end_s));
         }

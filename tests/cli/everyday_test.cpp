@@ -33,7 +33,7 @@ std::size_t widest(const std::string& text) {
 
 /// Runs the program on a terminal of its own with `columns` columns, and returns what it shows.
 std::string on_terminal(const TempDir& directory, unsigned short columns, std::vector<std::string> arguments,
-                        bool colours = false) {
+                        bool colours = false, const char* locale = "C") {
     const winsize size{50, columns, 0, 0};
     int terminal = -1;
     const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
@@ -42,6 +42,7 @@ std::string on_terminal(const TempDir& directory, unsigned short columns, std::v
         unsetenv("COLUMNS");
         unsetenv("NO_COLOR");
         setenv("TERM", "xterm", 1);
+        setenv("LC_ALL", locale, 1);
         if (!colours) setenv("NO_COLOR", "1", 1);
         std::vector<char*> list{const_cast<char*>("syncline")};
         for (std::string& argument : arguments) list.push_back(argument.data());
@@ -91,6 +92,43 @@ TEST_CASE("tables: they fit 80 columns in pipes and files, and the width of a te
     const std::string wide = run_in(tiny, run({"--wide"})).out;
     CHECK(wide.find("\nvariant ") == wide.rfind("\nvariant "));
     CHECK(widest(wide) > 80);
+}
+
+TEST_CASE("tables: a terminal with UTF-8 has a bar for each variant, and nothing else has") {
+    const TinyFiles tiny;
+    const std::string piped = run_in(tiny, run({})).out, full = "█";
+    CHECK(!holds(piped, full));
+    CHECK(!holds(on_terminal(tiny, 80, run({})), full));  // not UTF-8
+    const std::string plain = on_terminal(tiny, 80, run({}), false, "C.UTF-8");
+    CHECK(holds(plain, "\r\nring  "));
+    CHECK(holds(plain, "█ compute  ▓ exposed communication"));
+    CHECK(!holds(plain, "\x1b"));
+    CHECK(holds(on_terminal(tiny, 80, run({}), true, "C.UTF-8"), "\x1b[34m█"));
+    // --columns asks for a table of these.
+    CHECK(!holds(on_terminal(tiny, 80, run({"--columns", "iteration"}), false, "C.UTF-8"), full));
+    CHECK(holds(
+        on_terminal(tiny, 80, {"explain", "scenario.yaml", "--variant", "ring", "--no-what-if"}, false, "C.UTF-8"),
+        full));
+}
+
+TEST_CASE("texts: one rank is not several", "[memory]") {
+    const TinyFiles tiny;
+    const std::vector<std::string> alone{"scenario.yaml", "--variant", "ring", "--set", "training.ranks=1"};
+    for (std::vector<std::string> arguments :
+         {std::vector<std::string>{"run", "--dry-run"}, {"run"}, {"explain", "--no-what-if"}}) {
+        arguments.insert(arguments.end(), alone.begin(), alone.end());
+        const Outcome outcome = run_in(tiny, arguments);
+        CAPTURE(arguments);
+        CHECK(outcome.status == 0);
+        CHECK_FALSE(holds(outcome.out + outcome.err, " 1 ranks"));
+        CHECK((arguments[1] == "--dry-run" || arguments[0] == "explain") == holds(outcome.out, " 1 rank"));
+    }
+    for (const char* option : {"--bytes=1MB", "--sweep=bytes=1MB,2MB"}) {
+        const Outcome outcome = run_in(tiny, {"collective", "--platform", "platform.yaml", "--ranks", "1", option});
+        CHECK(outcome.status == 0);
+        CHECK(holds(outcome.out, " 1 rank"));
+        CHECK_FALSE(holds(outcome.out, " 1 ranks"));
+    }
 }
 
 TEST_CASE("program: alone it gives five examples of verbs that there are", "[memory]") {

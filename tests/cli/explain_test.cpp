@@ -57,6 +57,24 @@ TEST_CASE("explain: JSON has the documented fields, and they add up") {
     CHECK(explained(tiny) == report);
 }
 
+TEST_CASE("explain: a link's utilisation is that of run, also if exchanges of one iteration reach into others") {
+    const std::string study = shipped("scenarios/zhang-2021.yaml"), variant = "alexnet-parameter-server";
+    const auto ask = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), {study, "--variant", variant, "--format", "json"});
+        const Outcome outcome = run_program({.arguments = arguments});
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out);
+    };
+    const json run = ask({"run"})["results"][0], link = run["links"][0];
+    const json explained = ask({"explain", "--no-what-if"})["explanations"][0]["links"][0];
+    // The server of fc6 sends its 9216 x 4096 weights and 4096 biases, in 4 bytes, to 32 workers at 25 Gbps.
+    const double sent_s = 32 * 4.0 * (9216 * 4096 + 4096) / (25e9 / 8);
+    CHECK(link["link"] == "host-37->switch-0");
+    CHECK(explained["link"] == link["link"]);
+    CHECK(link["utilisation"].get<double>() == Approx(sent_s / run["iteration_time_s"].get<double>()).epsilon(1e-6));
+    CHECK(explained["utilisation"].get<double>() == Approx(link["utilisation"].get<double>()).epsilon(0.01));
+}
+
 TEST_CASE("explain: kernels, waits and the optimizer's step add up to what the device computes") {
     const TempDir here;
     const std::string published = SYNCLINE_SOURCE_DIR "/scenarios/published/";

@@ -69,6 +69,36 @@ TEST_CASE("list: every shipped file is listed with one line that says what it is
     CHECK(ask_at(empty.path(), {"list", "platfroms"}).status == 2);
 }
 
+TEST_CASE("list: keys of a scenario, columns of results, what-ifs, and variants of a scenario") {
+    const TempDir folder;
+    folder.write("own.yaml", "variants: {slow: {}, 'two words': {}}\nplatform: none\n");
+    const auto names = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), "list");
+        arguments.emplace_back("--names");
+        const Outcome outcome = ask_at(folder.path(), std::move(arguments));
+        CHECK(outcome.status == 0);
+        CHECK(outcome.err.empty());
+        return outcome.out;
+    };
+    CHECK_THAT(names({"keys"}), ContainsSubstring("\ntraining.parallelism.pipeline.micro_batches\n") &&
+                                    ContainsSubstring("\nplatform.fabric.bandwidth\n"));
+    CHECK_THAT(ask_at(folder.path(), {"list", "keys"}).out, ContainsSubstring("Number of ranks (workers)"));
+    CHECK_THAT(names({"columns"}), ContainsSubstring("\niteration_time_s\n") &&
+                                       ContainsSubstring("\nbus_bandwidth_Bps\n") && ContainsSubstring("\nmfu\n"));
+    // Each can be asked for.
+    std::istringstream changes(names({"what-ifs"}));
+    std::vector<std::string> explain{"explain", "none"};
+    for (std::string change; std::getline(changes, change);) explain.insert(explain.end(), {"--what-if", change});
+    CHECK(explain.size() > 10);
+    CHECK_THAT(ask_at(folder.path(), explain).err, ContainsSubstring("'none' is neither a file"));
+    // Shells give all words of a command: the first that is a scenario counts.
+    CHECK(names({"variants", "own.yaml"}) == "slow\ntwo words\n");
+    CHECK(names({"variants", "run", "nothing.yaml", "own.yaml", "zhang-2021"}) == "slow\ntwo words\n");
+    CHECK_THAT(names({"variants", "zhang-2021"}), ContainsSubstring("parameter-server\n"));
+    CHECK(names({"variants", "run"}).empty());
+    CHECK(ask_at(folder.path(), {"list", "keys", "own.yaml"}).status == 2);
+}
+
 TEST_CASE("where: a name means a file here, of SYNCLINE_DATA, or of the clone", "[memory]") {
     const TempDir folder;
     const auto where = [&](const std::string& name) { return ask_at(folder.path(), {"where", name}); };

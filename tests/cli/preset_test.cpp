@@ -161,3 +161,33 @@ variants:
     CHECK(open.status == 3);
     CHECK(holds(open.err, "--set:1:10: error: unclosed quote in this path\n"));
 }
+
+TEST_CASE("preset: on the command line the beginning of a name is enough, if it is that of one") {
+    const TempDir folder;
+    for (const char* name : {"quick-net", "quick-net-2", "slow-net"})
+        folder.write(std::string("platforms/") + name + ".yaml",
+                     "name: " + std::string(name) +
+                         "\ndevice: k80\nfabric: {topology: star, bandwidth: 1 GBps, latency: 1 us}\n");
+    const auto exchange = [&](const std::string& platform, std::vector<std::string> more = {}) {
+        more.insert(more.begin(), {"collective", "--platform", platform, "--ranks", "2", "--bytes", "1MB"});
+        return ask(folder.path(), more);
+    };
+    CHECK(ask(folder.path(), {"where", "slow"}).out == (folder / "platforms/slow-net.yaml").string() + "\n");
+    const Outcome whole = exchange("slow-net");
+    CHECK(whole.status == 0);
+    CHECK(exchange("slow").out == whole.out);
+    CHECK(exchange("quick-net", {"--set", "platform=slow"}).out == whole.out);
+    CHECK(exchange("quick-net").status == 0);  // a name, although another begins with it
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"where", "quick"}, {"check", "quick"}}) {
+        const Outcome several = ask(folder.path(), arguments);
+        CHECK(several.status == 3);
+        CHECK(holds(several.err, "did you mean 'quick-net' or 'quick-net-2'? "));
+    }
+    CHECK(holds(exchange("quick").err, "did you mean 'quick-net' or 'quick-net-2'? "));
+    CHECK(holds(exchange("slown-et").err, "did you mean 'slow-net'?"));
+    // A file names a preset in full: the name means the same when others are added.
+    folder.write("own.yaml", "platform: slow\ncollective: {operation: allreduce, ranks: 2, bytes: 1 MB}\n");
+    const Outcome file = ask(folder.path(), {"run", "own.yaml"});
+    CHECK(file.status == 3);
+    CHECK(holds(file.err, "did you mean 'slow-net'?"));
+}

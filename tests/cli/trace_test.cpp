@@ -221,7 +221,7 @@ TEST_CASE("contradictory options of traces are errors, before anything is simula
         CHECK_THAT(outcome.err, ContainsSubstring(message));
         CHECK(outcome.out.empty());
     };
-    fails({"--trace", "otf"}, 2, "'otf' is not chrome or paje");
+    fails({"--trace", "otf"}, 2, "'otf' is not svg, chrome, paje");
     fails({"--trace-ranks", "1"}, 2, "--trace");
     fails({"--trace", "chrome", "--dry-run"}, 2, "--dry-run");
     fails({"--trace", "chrome", "--trace-ranks", "1,x"}, 2, "'x' in '1,x' is not a rank");
@@ -249,4 +249,33 @@ TEST_CASE("a trace that cannot be written is an error, and leaves no file", "[me
     CHECK(full.status == 4);
     CHECK_THAT(full.err, ContainsSubstring("error: cannot write /dev/full"));
     CHECK(files.list() == std::vector<std::string>{"here", "platform.yaml", "scenario.yaml", "workload.yaml"});
+}
+
+TEST_CASE("a picture of the stages of every variant: --trace svg") {
+    const Traced traced;
+    const Outcome outcome = traced.run({"--trace", "svg", "--out", "out"});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    for (const char* variant : {"ring", "servers", "later"}) {
+        const std::string svg = read_file(traced / fmt::format("out/tiny-run-{}.svg", variant));
+        CHECK_THAT(svg, ContainsSubstring(fmt::format(">tiny-run: {}</text>", variant)) &&
+                            ContainsSubstring("class=\"pass\"") && ContainsSubstring("gradients, weights"));
+        CHECK(svg.ends_with("</svg>\n"));
+    }
+    CHECK_THAT(outcome.err, ContainsSubstring("tiny-run-ring.svg: 1 stage, 2 passes"));
+    CHECK(traced.run({"--trace", "png"}).status == 2);
+}
+
+TEST_CASE(
+    "a picture of stages has every pass: gradients of weights after those of inputs, in several tasks for a layer") {
+    const TempDir folder;
+    const Outcome outcome = run_program(
+        {.arguments = {"run", shipped("scenarios/llama-3-70b.yaml"), "--variant", "no-virtual-stages", "--set",
+                       "training.ranks=64", "--set", "training.batch=16", "--set",
+                       "training.parallelism.pipeline.schedule=zb-h1", "--trace", "svg", "--trace-file", "stages.svg"},
+         .directory = folder.path()});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    // 64 ranks are 2 replicas of 4 stages, each rank one of 4 x 2: 8 microbatches, three passes each.
+    CHECK_THAT(outcome.err, ContainsSubstring("stages.svg: 4 stages, 96 passes"));
 }

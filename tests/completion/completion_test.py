@@ -196,6 +196,31 @@ class Complete:
         self.assertEqual(self.complete("syncline", "lesson", ""), [])
 
 
+    def test_names_in_a_scenario_and_in_results(self):
+        self.own_lists()
+        self.assertIn("training.ranks=", self.complete("syncline", "run", "--set", "training.ra"))
+        self.assertIn("platform.fabric.bandwidth=", self.complete("syncline", "explain", "x.yaml", "--set", "platform.fab"))
+        self.assertNotIn("training.ranks=", self.complete("syncline", "topology", "--set", ""))
+        self.assertIn("iteration_time_s", self.complete("syncline", "run", "--columns", "iter"))
+        self.assertIn("mfu,iteration_time_s", self.complete("syncline", "run", "--columns", "mfu,iter"))
+        self.assertIn("mfu", self.complete("syncline", "results", "out", "--sort", "mf"))
+        self.assertNotIn("mfu", self.complete("syncline", "workload", "--columns", ""))  # its columns are others
+        (self.directory / "work" / "own.yaml").write_text("variants: {slow ring: {}, tree: {}}\n")
+        for words in (["run", "own.yaml"], ["run", "--format", "json", "own.yaml"], ["explain", "--set", "a=b", "own.yaml"]):
+            self.assertEqual(set(self.complete("syncline", *words, "--variant", "")), {"slow ring", "tree"}, words)
+        self.assertEqual(self.complete("syncline", "run", "--variant", ""), [])  # of no scenario
+        (self.directory / "work" / "own.yaml").write_text("variants: [\n")
+        self.assertEqual(self.complete("syncline", "run", "own.yaml", "--variant", ""), [])
+
+    def test_what_ifs(self):
+        self.own_lists()
+        self.assertLessEqual({"link:nic x2", "latency x0.5"}, set(self.complete("syncline", "explain", "--what-if", "")))
+
+    def own_lists(self):
+        """Lets the program itself list names."""
+        (self.directory / "bin" / "syncline").write_text(f"#!/bin/sh\nexec '{PROGRAM}' \"$@\"\n")
+
+
 class Bash(Complete, Shell):
     shell = "bash"
     interactive = ("--norc", "-i")
@@ -211,7 +236,17 @@ class Bash(Complete, Shell):
         kinds = set(" ".join(re.findall(r"_syncline_offer '[^']*' '([^']*)'", self.script.read_text())).split())
         self.assertLessEqual({"scenarios", "studies", "platforms", "devices"}, kinds)
         for kind in kinds:
-            self.assertIn("\n", printed("list", kind, "--names"), kind)
+            self.assertIn("\n", printed("list", kind, "--names", *["zhang-2021"] * (kind == "variants")), kind)
+
+    def test_lists_are_quick(self):
+        """A shell waits for them: their processor time, the least of three, is below 50 ms."""
+        for names in (["keys"], ["columns"], ["what-ifs"], ["workloads"], ["variants", "llama-3-70b"]):
+            def seconds():
+                before = os.times()
+                printed("list", *names, "--names")
+                after = os.times()
+                return after.children_user + after.children_system - before.children_user - before.children_system
+            self.assertLess(min(seconds() for _ in range(3)), 0.05, names)
 
     def test_equals_sign(self):
         """bash divides --format=j into three words."""
@@ -242,7 +277,10 @@ class Zsh(Shell):
         for keys, expected in (("syncline coll\t", "collective"), ("syncline run --allow\t", "--allow-oom"),
                                ("syncline run --format=j\t", "--format=json"), ("syncline schema sce\t", "scenario"),
                                ("syncline results merge --par\t", "--partial"), ("syncline explain scen\t", "scenarios-preset"),
-                               ("syncline run ow\t", "own.yaml")):
+                               ("syncline run ow\t", "own.yaml"), ("syncline run --set keys-p\t", "keys-preset="),
+                               ("syncline results --columns a,columns-p\t", "a,columns-preset"),
+                               ("syncline explain --what-if what-ifs-p\t", "what-ifs-preset"),
+                               ("syncline run own.yaml --variant variants-p\t", "variants-preset")):
             self.assertTrue(self.typed(keys, expected), keys)
 
 

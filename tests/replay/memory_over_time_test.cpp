@@ -2,8 +2,8 @@
 #include <map>
 
 #include "sim/explain/explain.hpp"
+#include "sim/explain/stage_passes.hpp"
 #include "sim/report/parts.hpp"
-#include "sim/report/stage_passes.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 

@@ -111,8 +111,8 @@ struct Seen {
             const double off_s = std::abs(some.time.iteration_s - all.time.iteration_s);
             CHECK(off_s <= some.folded.error_s);
             for (const ReplayedIteration* replayed : {&all, &some})
-                for (const LinkLoad& load :
-                     busiest(random.cluster, replayed->timeline.links, replayed->time.sending_s()))
+                for (const LinkLoad& load : busiest(random.cluster, replayed->timeline.links,
+                                                    replayed->time.sending_s(replayed->timeline.links)))
                     CHECK(load.utilisation <= 1 + 1e-9);
             const bool bound = std::isfinite(some.folded.error_s);
             const bool rounds = any_rounded(some.graph);

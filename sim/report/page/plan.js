@@ -42,7 +42,7 @@ function plan_lead(best) {
         best.model_flops_utilisation === null ? null : `MFU ${units.share(best.model_flops_utilisation)}`,
         best.limited_by ? `limited by ${best.limited_by}` : null
     ];
-    document.getElementById("lead").textContent = `The fastest plan, ${best.plan} on ${best.ranks} ranks of ${
+    document.getElementById("lead").textContent = `The fastest plan, ${best.plan} on ${best.ranks} rank${best.ranks === 1 ? "" : "s"} of ${
         best.platform}: ${facts.filter(Boolean).join(", ")}.`;
 }
 

@@ -104,8 +104,8 @@ TEST_CASE("a word with '/' or a file's suffix is a path, and so is a lone dot", 
 
 TEST_CASE("an unknown word is refused with a suggestion and the folders that were searched", "[memory]") {
     const Somewhere somewhere;
-    const Diagnostic near = refused("p100-25", {"platform"});
-    CHECK(near.message == "'p100-25' is neither a file nor a platform");
+    const Diagnostic near = refused("p100-52g", {"platform"});
+    CHECK(near.message == "'p100-52g' is neither a file nor a platform");
     CHECK(holds(near.hint, "did you mean 'p100-25g'? "));
     CHECK(holds(near.hint, (cloned / "platforms").string() + " has a100-nvswitch, "));
     CHECK(refused("nothing-like-it", {"study", "scenario"}).message ==
@@ -115,6 +115,10 @@ TEST_CASE("an unknown word is refused with a suggestion and the folders that wer
     CHECK(holds(shape.hint, "did you mean 'ring'?"));
     Somewhere::write("mine.yaml");
     CHECK(refused("mine", {"platform"}).hint == "did you mean 'mine.yaml'?");
+    // A file of one's own comes before the beginning of a preset's name.
+    CHECK(find_argument("selen", {"platform"}) == (cloned / "platforms/selene.yaml").string());
+    Somewhere::write("selen.yaml");
+    CHECK(refused("selen", {"platform"}).hint == "did you mean 'selen.yaml'?");
 }
 
 TEST_CASE("an ambiguous name of two kinds is refused", "[memory]") {

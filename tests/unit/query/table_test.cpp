@@ -32,11 +32,12 @@ struct Example {
             }
         store.end_study();
         for (std::size_t i = 0; i + 1 < ids.size(); ++i)
-            store.finish({{ids[i], Status::done,
-                           R"({"variant":"x","ranks":1,"iteration_time_s":)" + std::to_string(times[ids[i]]) +
-                               R"(,"throughput_samples_per_s":)" + std::to_string(1 / times[ids[i]]) +
-                               R"(,"best":true,"closed_form":{"time_s":null},"links":[{"link":"a"}]})",
-                           1}});
+            store.finish(
+                {{ids[i], Status::done,
+                  R"({"variant":"x","ranks":1,"iteration_time_s":)" + std::to_string(times[ids[i]]) +
+                      R"(,"throughput_samples_per_s":)" + std::to_string(1 / times[ids[i]]) +
+                      R"(,"best":true,"limited_by":"ports","closed_form":{"time_s":null},"links":[{"link":"a"}]})",
+                  1}});
     }
     Scratch scratch;
     Store store;
@@ -157,9 +158,13 @@ TEST_CASE("by default a table has what varies, the status if a point is not done
     Example example;
     Table table(example.store);
     CHECK(table.select({}).columns == std::vector<std::string>{"bandwidth", "ranks", "variant", "status",
-                                                               "iteration_time_s", "throughput_samples_per_s"});
+                                                               "iteration_time_s", "throughput_samples_per_s",
+                                                               "limited_by"});
     CHECK(table.select({{"point < 3"}, {}, {}, {}}).columns ==
-          std::vector<std::string>{"ranks", "iteration_time_s", "throughput_samples_per_s"});
+          std::vector<std::string>{"ranks", "iteration_time_s", "throughput_samples_per_s", "limited_by"});
+    // A text has no mean.
+    for (const std::string& column : table.select({{}, {}, {"ranks"}, {}}).columns)
+        CHECK_FALSE(column.starts_with("limited_by"));
 }
 
 TEST_CASE("groups have mean, extremes and sample deviation, figure by figure") {

@@ -1,4 +1,4 @@
-#include "sim/report/stage_passes.hpp"
+#include "sim/explain/stage_passes.hpp"
 
 #include <algorithm>
 
@@ -16,9 +16,11 @@ public:
     std::size_t next(const Task& task) {
         const bool forward = task.phase == Phase::forward;
         if (!forward && task.phase != Phase::backward && task.phase != Phase::recompute) return slots_.size();
-        // The gradients of weights may directly follow those of inputs, which end with the first layer.
+        // The gradients of weights may directly follow those of inputs, which end with the first layer, perhaps in
+        // several tasks.
         const bool again = at_ < slots_.size() && task.phase == Phase::backward &&
-                           slots_[at_].gradients == Gradients::inputs && begins_with(layer_) && task.subject >= layer_;
+                           slots_[at_].gradients == Gradients::inputs && begins_with(layer_) &&
+                           (task.subject > layer_ || (task.subject == layer_ && alone(layer_)));
         const std::size_t paired = at_ > 0 && slots_[at_ - 1].paired ? 1 : 0;
         for (std::size_t i = again ? at_ + 1 : at_ - paired; i < slots_.size(); ++i) {
             if (!matches(slots_[i], task, forward)) continue;
@@ -38,6 +40,12 @@ private:
     /// Returns whether a virtual stage begins with this layer.
     bool begins_with(std::uint32_t layer) const {
         return arrangement_.first_layer[arrangement_.layers[layer].virtual_stage] == layer;
+    }
+
+    /// Returns whether a virtual stage has this layer only.
+    bool alone(std::uint32_t layer) const {
+        const std::uint32_t part = arrangement_.layers[layer].virtual_stage;
+        return arrangement_.first_layer[part + 1] - arrangement_.first_layer[part] == 1;
     }
 
     const Arrangement& arrangement_;
@@ -73,6 +81,34 @@ std::vector<TimedPass> stage_passes(const TimelineView& view, const Lowered& tra
         }
     }
     return passes;
+}
+
+std::vector<Interval> gradient_times(const TimelineView& view, const Lowered& training, std::uint32_t stage,
+                                     double resolution_s) {
+    std::vector<Interval> all;
+    const ProcessId rank = stage * training.arrangement.stage_ranks;
+    const double length_s = view.window.end_s - view.window.start_s;
+    for (StreamId stream = 0; stream < view.graph.streams().size(); ++stream) {
+        const Stream& of = view.graph.streams()[stream];
+        const bool gradients = of.kind == StreamKind::exchange || of.kind == StreamKind::push ||
+                               of.kind == StreamKind::pull || of.kind == StreamKind::weights;
+        if (of.process != rank || !gradients) continue;
+        for (const TaskId task : view.graph.tasks_of(stream)) {
+            const Interval& time = view.timeline.recorded.back()[task];
+            const double start_s = std::max(0.0, time.start_s - view.window.start_s);
+            const double end_s = std::min(length_s, time.end_s - view.window.start_s);
+            if (end_s > start_s) all.push_back({start_s, end_s});
+        }
+    }
+    std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.start_s < b.start_s; });
+    std::vector<Interval> merged;
+    for (const Interval& one : all) {
+        if (!merged.empty() && one.start_s <= merged.back().end_s + resolution_s)
+            merged.back().end_s = std::max(merged.back().end_s, one.end_s);
+        else
+            merged.push_back(one);
+    }
+    return merged;
 }
 
 }  // namespace syncline

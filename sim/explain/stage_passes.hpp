@@ -18,4 +18,9 @@ struct TimedPass {
 /// window are left out, and so are passes without a task that takes time.
 std::vector<TimedPass> stage_passes(const TimelineView& view, const Lowered& training, std::uint32_t stage);
 
+/// Returns the times at which that rank exchanges gradients or gathers weights, relative to the window's start; those
+/// less than `resolution_s` apart are one.
+std::vector<Interval> gradient_times(const TimelineView& view, const Lowered& training, std::uint32_t stage,
+                                     double resolution_s);
+
 }  // namespace syncline
