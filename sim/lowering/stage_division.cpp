@@ -170,6 +170,19 @@ std::vector<PassTimes> sums(const std::vector<PassTimes>& layers, const std::vec
     return parts;
 }
 
+/// Returns the pipeline with as many microbatches as divisions are compared with.
+Pipeline with_few_micro_batches(Pipeline pipeline) {
+    pipeline.micro_batches = std::min(pipeline.micro_batches, 4 * pipeline.stages);
+    return pipeline;
+}
+
+/// Returns the stage whose passes of a microbatch take longest, the first of several.
+std::uint32_t slowest(const Pipeline& pipeline, const std::vector<PassTimes>& virtual_stages) {
+    std::vector<double> stages(static_cast<std::size_t>(pipeline.stages), 0);
+    for (std::uint32_t i = 0; i < virtual_stages.size(); ++i) stages[pipeline.stage_of(i)] += virtual_stages[i].all();
+    return static_cast<std::uint32_t>(std::ranges::max_element(stages) - stages.begin());
+}
+
 }  // namespace
 
 PassTimes& PassTimes::operator+=(const PassTimes& other) {
@@ -190,8 +203,7 @@ std::vector<std::int64_t> divide(const Pipeline& pipeline, const std::vector<Pas
     std::vector<std::int64_t> best = balance(costs, static_cast<std::uint32_t>(parts));
     if (pipeline.virtual_stages == 1 || pipeline.stages == 1) return best;
 
-    Pipeline few = pipeline;
-    few.micro_batches = std::min(few.micro_batches, 4 * few.stages);
+    const Pipeline few = with_few_micro_batches(pipeline);
     double least_s = passes_s(few, sums(layers, best));
     for (const auto& other : {even(static_cast<std::int64_t>(layers.size()), parts),
                               nearest(Chain(costs), static_cast<std::size_t>(parts))}) {
@@ -202,6 +214,32 @@ std::vector<std::int64_t> divide(const Pipeline& pipeline, const std::vector<Pas
         best = other;
     }
     return best;
+}
+
+std::vector<std::int64_t> moved(const Pipeline& pipeline, const std::vector<PassTimes>& layers,
+                                std::vector<std::int64_t> lengths) {
+    const Pipeline few = with_few_micro_batches(pipeline);
+    double least_s = passes_s(few, sums(layers, lengths));
+    for (bool better = true; std::exchange(better, false);) {
+        std::vector<std::int64_t> best = lengths;
+        const std::uint32_t stage = slowest(pipeline, sums(layers, lengths));
+        for (std::uint32_t from = 0; from < lengths.size(); ++from) {
+            if (pipeline.stage_of(from) != stage || lengths[from] == 1) continue;
+            for (std::uint32_t to = 0; to < lengths.size(); ++to) {
+                if (pipeline.stage_of(to) == stage) continue;
+                std::vector<std::int64_t> other = lengths;
+                --other[from];
+                ++other[to];
+                const double seconds = passes_s(few, sums(layers, other));
+                if (seconds >= least_s * (1 - tolerance)) continue;
+                least_s = seconds;
+                best = std::move(other);
+                better = true;
+            }
+        }
+        lengths = std::move(best);
+    }
+    return lengths;
 }
 
 std::vector<std::int64_t> balance(const std::vector<double>& costs, std::uint32_t parts) {
