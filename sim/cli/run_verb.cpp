@@ -160,6 +160,7 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
     ExplainOptions how;
     how.watch = progress->watch();
     how.uncontended = wanted.pages != nullptr;
+    how.every_rank = !wanted.trace.empty();
     if (wanted.pages == nullptr && options.trace.limits.level == TraceLevel::tasks) how.most_messages = 0;
     TimelineView view;
     Explanation explanation = explain(variant.lowered(), how, &view);
