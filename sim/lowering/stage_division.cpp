@@ -104,36 +104,28 @@ public:
     }
 
     double run() {
-        const auto stages = static_cast<std::uint32_t>(pipeline_.stages);
-        std::vector<std::vector<Slot>> orders;
-        for (std::uint32_t stage = 0; stage < stages; ++stage) orders.push_back(slots(pipeline_, stage));
-        std::vector<std::size_t> next(stages, 0);
-        std::vector<double> clocks(stages, 0);
-        for (bool moved = true; std::exchange(moved, false);)
-            for (std::uint32_t stage = 0; stage < stages; ++stage)
-                while (next[stage] < orders[stage].size() && advance(orders[stage], next[stage], stage, clocks[stage]))
-                    moved = true;
+        std::vector<double> clocks(static_cast<std::size_t>(pipeline_.stages), 0);
+        each_ready(pipeline_, [&](std::uint32_t stage, std::span<const Slot> passes) {
+            return advance(passes, stage, clocks[stage]);
+        });
         return *std::ranges::max_element(clocks);
     }
 
 private:
     static constexpr double unknown = -1;  ///< end of a pass that has not run
 
-    /// Runs the next pass of a stage, or the next two if they are paired, unless it waits for one that is not yet
-    /// known.
-    bool advance(const std::vector<Slot>& order, std::size_t& next, std::uint32_t stage, double& clock) {
-        const std::size_t together = order[next].paired ? 2 : 1;
+    /// Runs passes of a stage together, unless one waits for a pass that is not yet known.
+    bool advance(std::span<const Slot> passes, std::uint32_t stage, double& clock) {
         double start_s = clock, busy_s = 0;
-        for (std::size_t i = next; i < next + together; ++i) {
-            const double ready_s = ready(order[i], stage);
+        for (const Slot& slot : passes) {
+            const double ready_s = ready(slot, stage);
             if (ready_s == unknown) return false;
             start_s = std::max(start_s, ready_s);
-            busy_s += seconds(order[i], stage);
+            busy_s += seconds(slot, stage);
         }
         clock = start_s + busy_s;
-        for (std::size_t i = next; i < next + together; ++i)
-            if (order[i].gradients != Gradients::weights) end(order[i].forward, at(order[i], stage), order[i]) = clock;
-        next += together;
+        for (const Slot& slot : passes)
+            if (slot.gradients != Gradients::weights) end(slot.forward, at(slot, stage), slot) = clock;
         return true;
     }
     double ready(const Slot& slot, std::uint32_t stage) {
