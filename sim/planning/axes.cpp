@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "sim/lowering/recomputed_spans.hpp"
+#include "sim/output/parallelism_text.hpp"
 #include "sim/plan/inherited.hpp"
 
 namespace syncline::planning {
@@ -276,9 +277,8 @@ Axis sharding() {
                 return static_cast<std::int64_t>(plan.parallelism.sharding) + (ranks ? kinds * (1 + *ranks) : 0);
             },
             [](std::int64_t value) {
-                constexpr const char* words[] = {"none", "optimizer", "gradients", "parameters"};
-                std::string state = words[value % kinds];
-                if (value < in_nodes) return state;
+                const char* const state = name_of(static_cast<Sharding>(value % kinds));
+                if (value < in_nodes) return std::string(state);
                 const std::int64_t ranks = value / kinds - 1;
                 return fmt::format("{{of: {}, within: {}}}", state, ranks == ranks_of_node ? "node" : number(ranks));
             }};
