@@ -112,7 +112,7 @@ std::vector<Beside> beside(const std::vector<PublishedPlan>& plans, const Cluste
                    text_of(choice, base),
                    recomputation_of(choice, base),
                    fits,
-                   fits && same_split(choice, best.choice),
+                   fits && best.layers.empty() && same_split(choice, best.choice),
                    memory_of(training)};
         if (fits) one.shares = shares_of(training);
         all.push_back(std::move(one));

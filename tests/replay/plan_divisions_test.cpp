@@ -68,6 +68,12 @@ TEST_CASE("plan divisions: one that is better than the default is found, and the
     REQUIRE(all.size() == 1);
     CHECK(all.front().words.find("PP4x2 ") != std::string::npos);
     CHECK(all.front().words.find(" layers") != std::string::npos);
+    // Whoever published the same plan has the default division.
+    const auto published = beside({{PublishedRun{}, best.choice}}, variant.cluster, variant.model, variant.plan,
+                                  variant.open, found, best);
+    REQUIRE(published.size() == 1);
+    CHECK(!published.front().best);
+    CHECK(published.front().shares.total_s() > all.front().shares.total_s());
     CHECK(to_table({variant.model.name, 256, all, {}}).find("faster than the default") != std::string::npos);
 }
 
