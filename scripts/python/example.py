@@ -20,14 +20,28 @@ print(f"ring, 8 ranks, 100 MB: {exchange['completion_time_s'] * 1e3:.1f} ms in {
 # %% [markdown]
 # ## Variants of a scenario
 #
-# The default scenario is ResNet-50 and AlexNet on 32 GPUs. `set` changes keys of all variants. With pandas, `result.frame()`
-# is a table.
+# The scenario is ResNet-50 and AlexNet on 32 GPUs. `ranks` changes a key of all variants, and so does any other one with two
+# underscores for a dot. A cell whose last value is the result shows its tables. With pandas, `result.to_pandas()` is a DataFrame.
 
 # %%
-result = syncline.run("zhang-2021", set={"training.ranks": 8})
+result = syncline.run("zhang-2021", ranks=8, platform__fabric__bandwidth="25 Gbps")
 for row in result.rows:
     exposed = row["exposed_communication_time_s"] / row["iteration_time_s"]
     print(f"{row['variant']}: {row['iteration_time_s'] * 1e3:.1f} ms, {exposed:.1%} of it exposed communication")
+
+# %%
+result
+
+# %% [markdown]
+# ## A plan
+#
+# The fastest ways to train a model, in how many days, for how much. Without `estimate=True` the best ones are simulated.
+
+# %%
+plans = syncline.plan("gpt-2-xl", platform="dgx-h100", ranks=[2, 4], batch=64, tokens="10B", price=24, estimate=True)
+for row in plans.rows:
+    if row["place"] == 1:
+        print(f"{row['ranks']} ranks: {row['plan']}, {row['run_time_s'] / 86400:.2f} days, {row['run_cost']:.0f}")
 
 # %% [markdown]
 # ## A sweep
@@ -49,7 +63,7 @@ store.plot("ranks", "throughput", series="variant")  # the last value of a cell 
 # cluster does not have, such as links within its nodes, have a `problem` in place of a result.
 
 # %%
-explanation = syncline.explain("zhang-2021", set={"training.ranks": 8}, variant="alexnet-ring").rows[0]
+explanation = syncline.explain("zhang-2021", ranks=8, variant="alexnet-ring").rows[0]
 for change in explanation["what_if"]:
     if change["problem"] is None:
         print(f"{change['change']}: {change['speed_up']:.2f} times the throughput ({change['text']})")

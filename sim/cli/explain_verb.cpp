@@ -95,6 +95,7 @@ void explain_verb(const ExplainArguments& options) {
         ExplainOptions how;
         how.watch = progress->watch();
         how.changes = changes_of(options);
+        how.every_rank = !traces.empty();
         how.plans = !options.no_what_if && options.changes.empty();
         TimelineView view;
         const bool draws = !traces.empty() || !options.report.empty();

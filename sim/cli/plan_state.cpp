@@ -28,14 +28,18 @@ Json json_of(const planning::FoundPlan& plan) {
             {"memory",
              {memory.weights_bytes, memory.gradients_bytes, memory.optimizer_bytes, memory.activations_bytes,
               number_or_null(memory.host_bytes), number_or_null(memory.device_bytes)}},
-            {"passed_over", plan.passed_over}};
+            {"passed_over", plan.passed_over},
+            {"layers", plan.layers},
+            {"undivided_s", plan.undivided_s}};
 }
 
 planning::FoundPlan plan_of(const Json& json, const Plan& base) {
     planning::FoundPlan plan;
     plan.choice = json.at("choice").get<planning::Choice>();
     if (plan.choice.size() != planning::axes().size()) throw std::out_of_range("another number of axes");
-    plan.text = planning::text_of(plan.choice, base);
+    plan.layers = json.at("layers").get<std::vector<std::int64_t>>();
+    plan.undivided_s = json.at("undivided_s");
+    plan.text = planning::text_of(plan.choice, base, plan.layers);
     plan.recomputation = planning::recomputation_of(plan.choice, base);
     plan.estimated_s = json.at("estimated_s");
     plan.least_s = json.at("least_s");

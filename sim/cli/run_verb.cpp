@@ -163,6 +163,7 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
     ExplainOptions how;
     how.watch = progress->watch();
     how.uncontended = wanted.pages != nullptr;
+    how.every_rank = !wanted.trace.empty();
     if (wanted.pages == nullptr && options.trace.only_tasks()) how.most_messages = 0;
     TimelineView view;
     Explanation explanation = explained(variant, how, &view);

@@ -2,21 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "sim/explain/diagnosis.hpp"
 #include "sim/explain/window_parts.hpp"
 #include "sim/iteration/iteration.hpp"
 
 namespace syncline {
 
+namespace {
+
+/// Returns the graph of the ranks that stand for the others, if `training` folds; else nothing.
+std::optional<TaskGraph> folded_graph(const Lowered& training) {
+    if (training.plan.fidelity == Fidelity::message || training.cluster.native) return std::nullopt;
+    std::optional<TaskGraph> graph = representatives_of(training);
+    if (graph && !choose_fidelity(training.plan.fidelity, training.cluster, *graph).folds) graph.reset();
+    return graph;
+}
+
+/// Gives the ranks that are not in the graph the parts of those that stand for them.
+void copy_parts(std::vector<RankParts>& parts, const TaskGraph& graph) {
+    if (graph.images() == 1) return;
+    const std::uint32_t block = graph.block(), period = block / graph.images();
+    for (std::uint32_t rank = 0; rank < parts.size(); ++rank)
+        parts[rank] = parts[rank / block * block + rank % block % period];
+}
+
+}  // namespace
+
 Explanation explain(const Lowered& training, const ExplainOptions& options, TimelineView* view) {
     const Cluster& cluster = training.cluster;
     const Plan& plan = training.plan;
     // The iterations of the window are recorded, and the previous one, which may reach into it.
     const std::uint32_t iterations = training.averaged + 1;
-    TaskGraph graph = build_iteration(training);
+    std::optional<TaskGraph> folded = options.every_rank ? std::nullopt : folded_graph(training);
+    TaskGraph graph = folded ? *std::move(folded) : build_iteration(training);
     const std::uint64_t messages = count_messages(graph, iterations);
     ReplayOptions recorded_options;
     recorded_options.messages = messages <= options.most_messages;
+    if (recorded_options.messages && graph.images() > 1) graph = build_iteration(training);
     ReplayedIteration replayed = replay_iteration(training, std::move(graph), options.watch, recorded_options);
 
     Explanation explanation;
@@ -31,6 +56,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.window_s = recorded.window().end_s - recorded.window().start_s;
     explanation.last_rank = recorded.last_rank();
     explanation.ranks = rank_parts(recorded, static_cast<std::uint32_t>(plan.ranks));
+    copy_parts(explanation.ranks, replayed.graph);
     explanation.optimizer_step_s = phases_s(recorded, recorded.last_rank(), {Phase::optimizer});
     explanation.offload_copies_s = phases_s(recorded, recorded.last_rank(), {Phase::to_host, Phase::to_device});
     explanation.layers = layer_parts(recorded, recorded.last_rank(), training.model);

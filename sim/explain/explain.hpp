@@ -19,6 +19,8 @@ struct ExplainOptions {
     bool uncontended = true;
     std::vector<Change> changes = {};  ///< each is simulated again
     bool plans = false;                ///< plan_changes() are, too
+    /// The view has all ranks. Else, if only tasks are recorded and replicas fold, it has those that stand for others.
+    bool every_rank = false;
 };
 
 /// Simulates `training` as simulate() does and records it. `view`, if given, receives the recording.

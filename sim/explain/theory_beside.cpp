@@ -136,7 +136,7 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
         Plan calm = plan;
         calm.noise = {};
         const double lost_s =
-            simulated_s - replay_iteration(lower(training.cluster, training.model, calm)).time.iteration_s;
+            simulated_s - replay_representatives(lower(training.cluster, training.model, calm)).time.iteration_s;
         add("stragglers", lost_s,
             fmt::format("without jitter and stragglers the iteration would take {} less", share(lost_s, simulated_s)));
     }

@@ -270,7 +270,7 @@ std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const s
             const Lowered changed = lower(setting.cluster, setting.model, setting.plan);
             if (base.memory.fits() && !memory_of(changed).fits())
                 throw std::invalid_argument("the plan does not fit into the devices' memory");
-            const double seconds = replay_iteration(changed, watch).time.iteration_s;
+            const double seconds = replay_representatives(changed, watch).time.iteration_s;
             answer.iteration_time_s = seconds;
             if (seconds > 0 && base.throughput_samples_per_s) {
                 answer.throughput_samples_per_s = static_cast<double>(setting.plan.global_batch()) / seconds;

@@ -27,7 +27,7 @@ public:
           micro_batches_(static_cast<std::uint32_t>(pipeline.micro_batches)),
           pipeline_(pipeline),
           blocks_(pipeline.stages > 1 && pipeline.blocks()) {
-        const std::uint32_t stages = training.arrangement.stages, ranks = training.arrangement.stage_ranks;
+        const std::uint32_t ranks = training.arrangement.stage_ranks;
         for (std::size_t virtual_stage = 0; virtual_stage + 1 < virtual_stages.size(); ++virtual_stage) {
             const auto number = static_cast<std::uint32_t>(virtual_stage);
             const std::uint32_t stage = pipeline.stage_of(number), next = pipeline.stage_of(number + 1);
@@ -44,17 +44,10 @@ public:
         }
         for (auto* data : {&forward_s_, &backward_s_})
             data->assign(virtual_stages.size() * micro_batches_, std::nan(""));
-        for (std::uint32_t stage = 0; stage < stages; ++stage)
-            rows_.push_back({slots(pipeline, stage), 0, 0, 0, std::nan(""), 0});
-        std::vector<std::uint32_t> ready(stages);
-        for (std::uint32_t stage = 0; stage < stages; ++stage) ready[stage] = stages - 1 - stage;
-        while (!ready.empty()) {
-            const std::uint32_t stage = ready.back();
-            ready.pop_back();
-            if (!advance(stage) || stages == 1) continue;
-            ready.push_back((stage + stages - 1) % stages);
-            ready.push_back((stage + 1) % stages);
-        }
+        rows_.resize(training.arrangement.stages);
+        each_ready(pipeline, [&](std::uint32_t stage, std::span<const Slot> passes) {
+            return passes.size() == 1 ? advance(stage, passes.front()) : advance(stage, passes);
+        });
     }
 
     double start_s(std::uint32_t stage) const { return rows_[stage].start_s; }
@@ -70,10 +63,9 @@ public:
 
 private:
     struct Row {
-        std::vector<Slot> slots;
-        std::size_t next = 0;
-        double computed_s = 0, quiet_s = 0, start_s = 0;
-        double sent_s = 0;  ///< end of the transfer that the next pass waits for
+        double computed_s = 0, quiet_s = 0;
+        double start_s = std::nan("");  ///< of the first pass
+        double sent_s = 0;              ///< end of the transfer that the next pass waits for
     };
 
     /// Times of a passage to another stage: of the transfer, and of what the receivers gather, forward and backward.
@@ -85,67 +77,56 @@ private:
         return virtual_stage * micro_batches_ + micro_batch;
     }
 
-    /// Runs the passes of a stage until one lacks its data. Returns whether there was one.
-    bool advance(std::uint32_t stage) {
+    /// Runs a pass. Returns false if it lacks its data.
+    bool advance(std::uint32_t stage, const Slot& slot) {
         Row& row = rows_[stage];
-        bool any = false;
-        for (; row.next < row.slots.size(); ++row.next) {
-            const Slot& slot = row.slots[row.next];
-            if (slot.paired) {
-                if (!advance_pair(stage, row)) break;
-                any = true;
-                continue;
-            }
-            const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot.virtual_rank, stage);
-            const double arrival_s = arrival(virtual_stage, slot);
-            if (std::isnan(arrival_s)) break;
-            const PassTime& pass = virtual_stages_[virtual_stage].of(slot);
-            double start_s = std::max({arrival_s, row.computed_s, row.sent_s});
-            if (pass.exchanges_first) start_s = std::max(start_s, row.quiet_s);
-            if (row.next == 0) row.start_s = start_s;
-            row.computed_s = start_s + pass.computed_s;
-            if (pass.quiet_s > 0) row.quiet_s = std::max(row.quiet_s, start_s + pass.quiet_s);
-            if (slot.gradients != Gradients::weights)
-                (slot.forward ? forward_s_ : backward_s_)[at(virtual_stage, slot.micro_batch)] = start_s + pass.data_s;
-            row.sent_s = blocks_ ? start_s + pass.data_s + sent_s(virtual_stage, slot) : 0;
-            if (slot.releases()) {
-                last_backward_s_.resize(virtual_stages_.size());
-                last_backward_s_[virtual_stage] = start_s + std::max(pass.data_s, pass.computed_s);
-            }
-            any = true;
+        const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot.virtual_rank, stage);
+        const double arrival_s = arrival(virtual_stage, slot);
+        if (std::isnan(arrival_s)) return false;
+        const PassTime& pass = virtual_stages_[virtual_stage].of(slot);
+        double start_s = std::max({arrival_s, row.computed_s, row.sent_s});
+        if (pass.exchanges_first) start_s = std::max(start_s, row.quiet_s);
+        if (std::isnan(row.start_s)) row.start_s = start_s;
+        row.computed_s = start_s + pass.computed_s;
+        if (pass.quiet_s > 0) row.quiet_s = std::max(row.quiet_s, start_s + pass.quiet_s);
+        if (slot.gradients != Gradients::weights)
+            (slot.forward ? forward_s_ : backward_s_)[at(virtual_stage, slot.micro_batch)] = start_s + pass.data_s;
+        row.sent_s = blocks_ ? start_s + pass.data_s + sent_s(virtual_stage, slot) : 0;
+        if (slot.releases()) {
+            last_backward_s_.resize(virtual_stages_.size());
+            last_backward_s_[virtual_stage] = start_s + std::max(pass.data_s, pass.computed_s);
         }
-        return any;
+        return true;
     }
 
     /// Runs a forward and a backward pass together, whose exchanges overlap with the computation of the other. Returns
     /// false if one lacks its data.
-    bool advance_pair(std::uint32_t stage, Row& row) {
-        const Slot* slots[] = {&row.slots[row.next], &row.slots[row.next + 1]};
+    bool advance(std::uint32_t stage, std::span<const Slot> pair) {
+        Row& row = rows_[stage];
         double start_s = std::max(row.computed_s, row.sent_s), busy_s = 0, wire_s = 0, longest_s = 0;
-        for (const Slot* slot : slots) {
-            const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot->virtual_rank, stage);
-            const double arrival_s = arrival(virtual_stage, *slot);
+        for (const Slot& slot : pair) {
+            const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot.virtual_rank, stage);
+            const double arrival_s = arrival(virtual_stage, slot);
             if (std::isnan(arrival_s)) return false;
-            const PassTime& pass = virtual_stages_[virtual_stage].of(*slot);
+            const PassTime& pass = virtual_stages_[virtual_stage].of(slot);
             start_s = std::max(start_s, arrival_s);
             busy_s += pass.busy_s;
             wire_s += pass.wire_s;
             longest_s = std::max({longest_s, pass.computed_s, pass.data_s});
         }
-        if (row.next == 0) row.start_s = start_s;
+        if (std::isnan(row.start_s)) row.start_s = start_s;
         const double end_s = start_s + std::max({busy_s, wire_s, longest_s});
         row.computed_s = end_s;
         row.sent_s = 0;
         if (wire_s > 0) row.quiet_s = std::max(row.quiet_s, end_s);
-        for (const Slot* slot : slots) {
-            const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot->virtual_rank, stage);
-            (slot->forward ? forward_s_ : backward_s_)[at(virtual_stage, slot->micro_batch)] = end_s;
-            if (blocks_) row.sent_s = std::max(row.sent_s, end_s + sent_s(virtual_stage, *slot));
-            if (!slot->releases()) continue;
+        for (const Slot& slot : pair) {
+            const std::size_t virtual_stage = pipeline_.virtual_stage_of(slot.virtual_rank, stage);
+            (slot.forward ? forward_s_ : backward_s_)[at(virtual_stage, slot.micro_batch)] = end_s;
+            if (blocks_) row.sent_s = std::max(row.sent_s, end_s + sent_s(virtual_stage, slot));
+            if (!slot.releases()) continue;
             last_backward_s_.resize(virtual_stages_.size());
             last_backward_s_[virtual_stage] = end_s;
         }
-        ++row.next;
         return true;
     }
 

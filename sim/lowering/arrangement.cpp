@@ -122,19 +122,21 @@ std::vector<std::uint32_t> cut(const std::vector<PlacedLayer>& layers, const Pip
     const std::uint32_t all = narrow(pipeline.stages * pipeline.virtual_stages);
     std::vector<std::int64_t> counts = pipeline.layers;
     if (counts.empty() && all == 1) counts = {static_cast<std::int64_t>(layers.size())};
-    if (counts.empty()) {
-        std::vector<PassTimes> times;
-        for (const PlacedLayer& layer : layers)
-            times.push_back(
-                {layer.time.forward_s, layer.recompute_s + layer.time.input_gradient_s, layer.time.weight_gradient_s});
-        counts = divide(pipeline, times);
-    }
+    if (counts.empty()) counts = divide(pipeline, pass_times(layers));
     std::vector<std::uint32_t> first{0};
     for (const std::int64_t count : counts) first.push_back(first.back() + narrow(count));
     return first;
 }
 
 }  // namespace
+
+std::vector<PassTimes> pass_times(const std::vector<PlacedLayer>& layers) {
+    std::vector<PassTimes> times;
+    for (const PlacedLayer& layer : layers)
+        times.push_back(
+            {layer.time.forward_s, layer.recompute_s + layer.time.input_gradient_s, layer.time.weight_gradient_s});
+    return times;
+}
 
 Software software_of(const Model& model, const Plan& plan) {
     return {plan.launches, plan.elementwise, accumulated_bytes(model, plan)};

@@ -12,6 +12,7 @@
 #include "sim/lowering/compressed.hpp"
 #include "sim/lowering/grouping.hpp"
 #include "sim/lowering/recomputed_spans.hpp"
+#include "sim/lowering/stage_division.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -199,6 +200,9 @@ public:
 
 /// Returns how the plan's framework runs kernels.
 Software software_of(const Model& model, const Plan& plan);
+
+/// Returns the times by which layers are divided among stages.
+std::vector<PassTimes> pass_times(const std::vector<PlacedLayer>& layers);
 
 /// Applies the plan's parallelism. Layouts divide the ranks of a stage, ranges name layers of the model, and the parts
 /// of a pipeline add up to its layers: see feasibility.hpp. Throws ParallelismError for what only the arrangement

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/plan/parallelism.hpp"
@@ -68,6 +70,33 @@ struct Slot {
 /// microbatches turn, if interleaved with a number of microbatches that is not a multiple of the stages, or with
 /// dualpipe_v and fewer than twice as many.
 std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage);
+
+/// Calls `run(stage, passes)` for the passes of all stages, each stage's in its order: one pass, or two that are
+/// paired. If it returns false, what they need of another stage is not there yet, and it is called again after a
+/// neighbour has run some. Passes that never get what they need are left out. Throws like slots().
+template <class Run>
+void each_ready(const Pipeline& pipeline, Run run) {
+    const auto stages = static_cast<std::uint32_t>(pipeline.stages);
+    std::vector<std::vector<Slot>> orders;
+    for (std::uint32_t stage = 0; stage < stages; ++stage) orders.push_back(slots(pipeline, stage));
+    std::vector<std::size_t> next(stages, 0);
+    std::vector<std::uint32_t> look;  // the last one first
+    for (std::uint32_t stage = stages; stage-- > 0;) look.push_back(stage);
+    while (!look.empty()) {
+        const std::uint32_t stage = look.back();
+        look.pop_back();
+        const std::size_t before = next[stage];
+        while (next[stage] < orders[stage].size()) {
+            const Slot* const first = &orders[stage][next[stage]];
+            const std::size_t together = first->paired ? 2 : 1;
+            if (!run(stage, std::span(first, together))) break;
+            next[stage] += together;
+        }
+        if (next[stage] == before || stages == 1) continue;
+        look.push_back((stage + stages - 1) % stages);
+        look.push_back((stage + 1) % stages);
+    }
+}
 
 /// Returns the maximum number of microbatches (of any virtual stage, each counted as one) whose activations `stage`
 /// holds: from the start of a forward pass to the end of the corresponding backward pass. Throws like slots().

@@ -104,36 +104,28 @@ public:
     }
 
     double run() {
-        const auto stages = static_cast<std::uint32_t>(pipeline_.stages);
-        std::vector<std::vector<Slot>> orders;
-        for (std::uint32_t stage = 0; stage < stages; ++stage) orders.push_back(slots(pipeline_, stage));
-        std::vector<std::size_t> next(stages, 0);
-        std::vector<double> clocks(stages, 0);
-        for (bool moved = true; std::exchange(moved, false);)
-            for (std::uint32_t stage = 0; stage < stages; ++stage)
-                while (next[stage] < orders[stage].size() && advance(orders[stage], next[stage], stage, clocks[stage]))
-                    moved = true;
+        std::vector<double> clocks(static_cast<std::size_t>(pipeline_.stages), 0);
+        each_ready(pipeline_, [&](std::uint32_t stage, std::span<const Slot> passes) {
+            return advance(passes, stage, clocks[stage]);
+        });
         return *std::ranges::max_element(clocks);
     }
 
 private:
     static constexpr double unknown = -1;  ///< end of a pass that has not run
 
-    /// Runs the next pass of a stage, or the next two if they are paired, unless it waits for one that is not yet
-    /// known.
-    bool advance(const std::vector<Slot>& order, std::size_t& next, std::uint32_t stage, double& clock) {
-        const std::size_t together = order[next].paired ? 2 : 1;
+    /// Runs passes of a stage together, unless one waits for a pass that is not yet known.
+    bool advance(std::span<const Slot> passes, std::uint32_t stage, double& clock) {
         double start_s = clock, busy_s = 0;
-        for (std::size_t i = next; i < next + together; ++i) {
-            const double ready_s = ready(order[i], stage);
+        for (const Slot& slot : passes) {
+            const double ready_s = ready(slot, stage);
             if (ready_s == unknown) return false;
             start_s = std::max(start_s, ready_s);
-            busy_s += seconds(order[i], stage);
+            busy_s += seconds(slot, stage);
         }
         clock = start_s + busy_s;
-        for (std::size_t i = next; i < next + together; ++i)
-            if (order[i].gradients != Gradients::weights) end(order[i].forward, at(order[i], stage), order[i]) = clock;
-        next += together;
+        for (const Slot& slot : passes)
+            if (slot.gradients != Gradients::weights) end(slot.forward, at(slot, stage), slot) = clock;
         return true;
     }
     double ready(const Slot& slot, std::uint32_t stage) {
@@ -170,6 +162,19 @@ std::vector<PassTimes> sums(const std::vector<PassTimes>& layers, const std::vec
     return parts;
 }
 
+/// Returns the pipeline with as many microbatches as divisions are compared with.
+Pipeline with_few_micro_batches(Pipeline pipeline) {
+    pipeline.micro_batches = std::min(pipeline.micro_batches, 4 * pipeline.stages);
+    return pipeline;
+}
+
+/// Returns the stage whose passes of a microbatch take longest, the first of several.
+std::uint32_t slowest(const Pipeline& pipeline, const std::vector<PassTimes>& virtual_stages) {
+    std::vector<double> stages(static_cast<std::size_t>(pipeline.stages), 0);
+    for (std::uint32_t i = 0; i < virtual_stages.size(); ++i) stages[pipeline.stage_of(i)] += virtual_stages[i].all();
+    return static_cast<std::uint32_t>(std::ranges::max_element(stages) - stages.begin());
+}
+
 }  // namespace
 
 PassTimes& PassTimes::operator+=(const PassTimes& other) {
@@ -190,8 +195,7 @@ std::vector<std::int64_t> divide(const Pipeline& pipeline, const std::vector<Pas
     std::vector<std::int64_t> best = balance(costs, static_cast<std::uint32_t>(parts));
     if (pipeline.virtual_stages == 1 || pipeline.stages == 1) return best;
 
-    Pipeline few = pipeline;
-    few.micro_batches = std::min(few.micro_batches, 4 * few.stages);
+    const Pipeline few = with_few_micro_batches(pipeline);
     double least_s = passes_s(few, sums(layers, best));
     for (const auto& other : {even(static_cast<std::int64_t>(layers.size()), parts),
                               nearest(Chain(costs), static_cast<std::size_t>(parts))}) {
@@ -202,6 +206,32 @@ std::vector<std::int64_t> divide(const Pipeline& pipeline, const std::vector<Pas
         best = other;
     }
     return best;
+}
+
+std::vector<std::int64_t> moved(const Pipeline& pipeline, const std::vector<PassTimes>& layers,
+                                std::vector<std::int64_t> lengths) {
+    const Pipeline few = with_few_micro_batches(pipeline);
+    double least_s = passes_s(few, sums(layers, lengths));
+    for (bool better = true; std::exchange(better, false);) {
+        std::vector<std::int64_t> best = lengths;
+        const std::uint32_t stage = slowest(pipeline, sums(layers, lengths));
+        for (std::uint32_t from = 0; from < lengths.size(); ++from) {
+            if (pipeline.stage_of(from) != stage || lengths[from] == 1) continue;
+            for (std::uint32_t to = 0; to < lengths.size(); ++to) {
+                if (pipeline.stage_of(to) == stage) continue;
+                std::vector<std::int64_t> other = lengths;
+                --other[from];
+                ++other[to];
+                const double seconds = passes_s(few, sums(layers, other));
+                if (seconds >= least_s * (1 - tolerance)) continue;
+                least_s = seconds;
+                best = std::move(other);
+                better = true;
+            }
+        }
+        lengths = std::move(best);
+    }
+    return lengths;
 }
 
 std::vector<std::int64_t> balance(const std::vector<double>& costs, std::uint32_t parts) {

@@ -14,7 +14,7 @@
 /// (embedding and head) evenly, as Megatron-LM does; and that with the boundaries where the costs before them are
 /// nearest to equal shares.
 ///
-/// Left out: transfers, memory, and divisions between these.
+/// Left out: transfers, memory, and divisions between these, some of which moved() finds.
 namespace syncline {
 
 /// Time of a microbatch on a layer, or on several.
@@ -28,6 +28,12 @@ struct PassTimes {
 /// Returns the number of layers of each virtual stage. Throws std::logic_error like balance(), and like slots() of
 /// pipeline.hpp if stages have several.
 std::vector<std::int64_t> divide(const Pipeline& pipeline, const std::vector<PassTimes>& layers);
+
+/// Returns the division after moves of one layer from the slowest stage to another one: the layers between shift, too.
+/// Each time the move is made after which the passes, timed as divide() does, end first, while it makes them shorter.
+/// Throws like divide().
+std::vector<std::int64_t> moved(const Pipeline& pipeline, const std::vector<PassTimes>& layers,
+                                std::vector<std::int64_t> lengths);
 
 /// Returns the time until all microbatches have passed the virtual stages, in both directions, if transfers are free.
 /// Throws like slots().

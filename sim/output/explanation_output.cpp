@@ -15,6 +15,7 @@
 #include "sim/output/cells.hpp"
 #include "sim/output/fidelity_text.hpp"
 #include "sim/output/notes.hpp"
+#include "sim/output/row_groups.hpp"
 #include "sim/output/time_bars.hpp"
 #include "sim/output/writers.hpp"
 
@@ -82,44 +83,6 @@ Json object(const WhatIf& what_if) {
             {"problem", text_or_null(what_if.problem)}};
 }
 
-/// Rows that are alike: their first one, and their number.
-template <class Item>
-struct Group {
-    Item first;
-    std::size_t count = 1;
-};
-
-/// Returns whether two times are equal, to a percent.
-bool same_time(double a, double b) {
-    return std::abs(a - b) <= 0.01 * std::max(std::abs(a), std::abs(b));
-}
-
-/// Groups items that are alike: with names that differ in numbers only, and for which `alike` holds. `add` adds one to
-/// the first one of its group.
-template <class Item, class Alike, class Add>
-std::vector<Group<Item>> grouped(const std::vector<Item>& items, std::string Item::*name, Alike alike, Add add) {
-    std::vector<Group<Item>> groups;
-    std::map<std::string, std::vector<std::size_t>> by_pattern;
-    for (const Item& item : items) {
-        std::vector<std::size_t>& same = by_pattern[pattern_of(item.*name)];
-        const auto found = std::ranges::find_if(same, [&](std::size_t group) { return alike(groups[group], item); });
-        if (found == same.end()) {
-            same.push_back(groups.size());
-            groups.push_back({item});
-        } else {
-            add(groups[*found], item);
-            ++groups[*found].count;
-        }
-    }
-    return groups;
-}
-
-/// Returns the name of a row: "backward of layer1 (x32)".
-template <class Item>
-std::string name_of_group(const Group<Item>& group, std::string Item::*name) {
-    return group.first.*name + (group.count > 1 ? fmt::format(" (x{})", group.count) : "");
-}
-
 std::string parts_table(const Explanation& e, const TableLayout& layout) {
     std::vector<Column> columns{{"rank"},
                                 {"compute"},
@@ -169,11 +132,6 @@ std::string parts_table(const Explanation& e, const TableLayout& layout) {
     }
     if (rows.size() > 1 || rows.front().second.size() < e.ranks.size()) add("mean", cells(mean));
     return Table(std::move(columns), layout).text();
-}
-
-template <class Item>
-std::string and_more(const std::vector<Item>& items, std::size_t shown) {
-    return items.size() > shown ? fmt::format("and {} more\n", items.size() - shown) : "";
 }
 
 /// Returns a line about the exchanges inside layers, each of which is many small tasks; empty if there are none.

@@ -95,6 +95,7 @@ std::string short_words(const Plan& plan) {
     size("EP", parallelism.experts.ranks);
     words += fmt::format("DP{} mbs{:g}", plan.replicas(),
                          static_cast<double>(plan.batch_per_rank) / static_cast<double>(pipeline.micro_batches));
+    if (!pipeline.layers.empty()) words += " layers";
     if (pipeline.stages > 1 && pipeline.computes_weights_apart()) words += " " + schedule_of(parallelism);
     if (parallelism.sequence) words += " SP";
     const std::array zero{"", " ZeRO-1", " ZeRO-2", " ZeRO-3"};
@@ -125,7 +126,7 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
     for (const FoundPlan& plan : plans) {
         if (all.size() == most) break;
         if (std::ranges::any_of(all, [&](const Answer& one) { return twins(one.found, plan); })) continue;
-        const Lowered training = lower(cluster, model, settled_plan(base, open.batch, plan.choice));
+        const Lowered training = lower(cluster, model, settled_plan(base, open.batch, plan));
         Answer answer;
         answer.platform = cluster.name;
         answer.ranks = base.ranks;

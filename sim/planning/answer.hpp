@@ -47,7 +47,8 @@ struct Answer {
 };
 
 /// Returns the plan in the field's abbreviations: "TP8 PP4x2 CP2 DP16 mbs1 SP ZeRO-1", with the number of virtual
-/// stages behind that of stages, and the microbatch in samples. It is no value of a key: see FoundPlan::text.
+/// stages behind that of stages, the microbatch in samples, and "layers" if it says how they are divided among virtual
+/// stages. It is no value of a key: see FoundPlan::text.
 std::string short_words(const Plan& plan);
 
 /// Returns the best plans that `found` has for the training with this `base`, at most `most`. Plans that split the

@@ -241,6 +241,9 @@ std::string to_table(const AnswerTable& table, const TableLayout& layout) {
         text += fmt::format(
             "{}, {}: `parallelism: {}`{}\n", one.platform, ranks_of(one.ranks), one.found.text,
             one.found.recomputation.empty() ? "" : fmt::format(", `recomputation: {}`", one.found.recomputation));
+        if (!one.found.layers.empty())
+            text += fmt::format("  these layers of the virtual stages are estimated {:.1f} % faster than the default\n",
+                                100 * (one.found.undivided_s / one.found.estimated_s - 1));
         if (!one.effects.empty()) text += fmt::format("  {}\n", text_of(one.effects));
         constexpr std::size_t most = 3;
         for (std::size_t i = 0; i < std::min(most, one.beside.size()); ++i) {

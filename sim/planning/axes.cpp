@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "sim/lowering/recomputed_spans.hpp"
+#include "sim/output/parallelism_text.hpp"
 #include "sim/plan/inherited.hpp"
 
 namespace syncline::planning {
@@ -276,9 +277,8 @@ Axis sharding() {
                 return static_cast<std::int64_t>(plan.parallelism.sharding) + (ranks ? kinds * (1 + *ranks) : 0);
             },
             [](std::int64_t value) {
-                constexpr const char* words[] = {"none", "optimizer", "gradients", "parameters"};
-                std::string state = words[value % kinds];
-                if (value < in_nodes) return state;
+                const char* const state = name_of(static_cast<Sharding>(value % kinds));
+                if (value < in_nodes) return std::string(state);
                 const std::int64_t ranks = value / kinds - 1;
                 return fmt::format("{{of: {}, within: {}}}", state, ranks == ranks_of_node ? "node" : number(ranks));
             }};
@@ -466,7 +466,7 @@ Plan plan_of(const Choice& choice, Plan base) {
     return base;
 }
 
-std::string text_of(const Choice& choice, const Plan& base) {
+std::string text_of(const Choice& choice, const Plan& base, const std::vector<std::int64_t>& layers) {
     struct Said {
         std::string key, word;
     };
@@ -490,6 +490,8 @@ std::string text_of(const Choice& choice, const Plan& base) {
         for (end = i; end < all.size() && outer(all[end].key) == outer(all[i].key); ++end)
             if (const std::size_t dot = all[end].key.find('.'); dot != std::string::npos)
                 inner.push_back(fmt::format("{}: {}", all[end].key.substr(dot + 1), all[end].word));
+        if (outer(all[i].key) == "pipeline" && !layers.empty())
+            inner.push_back(fmt::format("layers: [{}]", fmt::join(layers, ", ")));
         const bool alone = inner.empty() || (inner.size() == 1 && all[i].key.ends_with(".ranks") &&
                                              base.parallelism.experts.imbalance == 0);
         parts.push_back(alone ? fmt::format("{}: {}", outer(all[i].key), all[i].word)
@@ -504,8 +506,11 @@ std::string recomputation_of(const Choice& choice, const Plan& base) {
 }
 
 std::string words_of(const Choice& choice, const Plan& base) {
-    const std::string recomputation = recomputation_of(choice, base);
-    return fmt::format("`parallelism: {}`{}", text_of(choice, base),
+    return words_of(text_of(choice, base), recomputation_of(choice, base));
+}
+
+std::string words_of(const std::string& parallelism, const std::string& recomputation) {
+    return fmt::format("`parallelism: {}`{}", parallelism,
                        recomputation.empty() ? "" : fmt::format(" with `recomputation: {}`", recomputation));
 }
 

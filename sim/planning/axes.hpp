@@ -87,13 +87,17 @@ std::optional<Choice> choose(
 Plan plan_of(const Choice& choice, Plan base);
 
 /// Returns the value of `parallelism` that makes the choice, in one line of YAML: "{model: 8, data: 4, pipeline:
-/// {stages: 4, micro_batches: 16}, sequence: true, sharding: optimizer}". Keys that are no axes are not in it.
-std::string text_of(const Choice& choice, const Plan& base);
+/// {stages: 4, micro_batches: 16}, sequence: true, sharding: optimizer}". Of keys that are no axes it has `layers` of
+/// `pipeline`, if there are some.
+std::string text_of(const Choice& choice, const Plan& base, const std::vector<std::int64_t>& layers = {});
 
 /// Returns `recomputation` as in files if the choice makes it another one than that of `base`; else nothing.
 std::string recomputation_of(const Choice& choice, const Plan& base);
 
 /// Returns the choice in a sentence: "`parallelism: {model: 8}` with `recomputation: full`".
 std::string words_of(const Choice& choice, const Plan& base);
+
+/// Returns the same of these two values; `recomputation` may be empty.
+std::string words_of(const std::string& parallelism, const std::string& recomputation);
 
 }  // namespace syncline::planning

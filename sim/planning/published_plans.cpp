@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -27,13 +26,18 @@ std::int64_t micro_batches_of(std::int64_t samples, std::int64_t size) {
     return samples / size;
 }
 
+/// Returns the kind with this name, or none.
+Sharding sharding_of(const std::string& name) {
+    for (const Sharding kind : {Sharding::optimizer, Sharding::gradients, Sharding::parameters})
+        if (name == name_of(kind)) return kind;
+    return Sharding::none;
+}
+
 /// Returns the run's values of axes, by their keys.
 std::map<std::string, std::int64_t> values_of(const PublishedRun& run, std::int64_t batch, std::int64_t ranks) {
     const std::int64_t of_replica = run.rows * run.context * run.stages;
     const std::int64_t run_replicas = std::max<std::int64_t>(1, run.ranks / of_replica);
     const std::int64_t size = run.batch / run_replicas / std::max<std::int64_t>(1, run.micro_batches);
-    constexpr std::array kinds{"none", "optimizer", "gradients", "parameters"};
-    const auto kind = std::ranges::find(kinds, run.sharding) - kinds.begin();
     const bool turns = run.virtual_stages > 1;
     return {{"model", run.rows},
             {"context.ranks", run.context},
@@ -45,7 +49,7 @@ std::map<std::string, std::int64_t> values_of(const PublishedRun& run, std::int6
             {"sequence", run.sequence ? 1 : 0},
             {"experts.model", run.expert_rows == run.rows ? 0 : run.expert_rows},
             {"experts.ranks", run.expert_ranks},
-            {"sharding", static_cast<std::int64_t>(kind) % std::ssize(kinds)}};
+            {"sharding", static_cast<std::int64_t>(sharding_of(run.sharding))}};
 }
 
 /// Returns nothing if the plan cannot be made.
@@ -108,7 +112,7 @@ std::vector<Beside> beside(const std::vector<PublishedPlan>& plans, const Cluste
                    text_of(choice, base),
                    recomputation_of(choice, base),
                    fits,
-                   fits && same_split(choice, best.choice),
+                   fits && best.layers.empty() && same_split(choice, best.choice),
                    memory_of(training)};
         if (fits) one.shares = shares_of(training);
         all.push_back(std::move(one));

@@ -15,6 +15,7 @@
 #include "sim/base/units.hpp"
 #include "sim/iteration/forecast.hpp"
 #include "sim/planning/candidates.hpp"
+#include "sim/planning/divisions.hpp"
 #include "sim/planning/remedies.hpp"
 #include "sim/planning/wire_costs.hpp"
 #include "sim/process/isolated.hpp"
@@ -53,8 +54,7 @@ public:
         for (std::size_t next = 0; next < plans.size() || !pool.idle();) {
             for (; next < plans.size() && !pool.full(); ++next) {
                 if (how_.known)
-                    if (const auto known = how_.known->find(words_of(plans[next]->choice, base_));
-                        known != how_.known->end()) {
+                    if (const auto known = how_.known->find(plans[next]->words()); known != how_.known->end()) {
                         set(*plans[next], known->second);
                         continue;
                     }
@@ -64,13 +64,11 @@ public:
             if (pool.idle()) continue;
             for (const Ended& ended : pool.ended(look_again_s)) {
                 FoundPlan& plan = *plans[std::stoul(ended.id)];
-                if (!ended.done)
-                    throw ReplayError(
-                        fmt::format("{} cannot be simulated: {}", words_of(plan.choice, base_), ended.text));
+                if (!ended.done) throw ReplayError(fmt::format("{} cannot be simulated: {}", plan.words(), ended.text));
                 char* end = nullptr;
                 const double seconds = std::strtod(ended.text.c_str(), &end);
                 const Simulated simulated{seconds, std::strtod(end, nullptr)};
-                if (how_.known) how_.known->emplace(words_of(plan.choice, base_), simulated);
+                if (how_.known) how_.known->emplace(plan.words(), simulated);
                 set(plan, simulated);
             }
         }
@@ -86,7 +84,7 @@ private:
     /// Returns the iteration's time and the number of messages. Runs in a process of its own.
     std::string time_of(const FoundPlan& plan) const {
         isolated_already();
-        const Lowered training = lower(cluster_, model_, simulated(cluster_, settled_plan(base_, batch_, plan.choice)));
+        const Lowered training = lower(cluster_, model_, simulated(cluster_, settled_plan(base_, batch_, plan)));
         const ReplayedIteration replayed = replay_representatives(training);
         const auto simulated = static_cast<double>(replayed.timeline.messages - replayed.timeline.messages_folded);
         // Folded microbatches need two replays.
@@ -157,13 +155,44 @@ private:
     Estimate simulation_, run_;
 };
 
+/// Gives better divisions of layers to plans of those that are estimated best; they are sorted by their estimates.
+void divide_layers(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch, Prices& prices,
+                   std::vector<FoundPlan>& plans) {
+    std::size_t looked_at = 0;
+    const double most_s = plans.empty() ? 0 : plans.front().estimated_s * (1 + Search::may_gain);
+    for (FoundPlan& plan : plans) {
+        if (plan.estimated_s > most_s || looked_at == Search::most_divided) break;
+        const Plan settled = settled_plan(base, batch, plan);
+        if (settled.parallelism.pipeline.virtual_stages == 1) continue;
+        ++looked_at;
+        std::optional<Division> better = better_division(cluster, model, settled, prices, plan.estimated_s);
+        if (!better) continue;
+        plan.undivided_s = plan.estimated_s;
+        plan.estimated_s = better->expected.time_s;
+        plan.least_s = better->expected.least_s;
+        plan.memory = better->memory;
+        plan.layers = std::move(better->layers);
+        plan.text = planning::text_of(plan.choice, base, plan.layers);
+    }
+}
+
 }  // namespace
+
+std::string FoundPlan::words() const {
+    return words_of(text, recomputation);
+}
 
 Plan settled_plan(const Plan& base, std::int64_t batch, const Choice& choice) {
     Plan plan = plan_of(choice, base);
     OpenPlan open;
     open.batch = batch;
     settle(plan, open);
+    return plan;
+}
+
+Plan settled_plan(const Plan& base, std::int64_t batch, const FoundPlan& found) {
+    Plan plan = settled_plan(base, batch, found.choice);
+    if (!found.layers.empty()) plan.parallelism.pipeline.layers = found.layers;
     return plan;
 }
 
@@ -208,8 +237,9 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
     if (found.plans.empty() && closest)
         found.remedies = remedies(wanted, model, base, open, effort(Search::Step::seeking_remedies), *closest);
 
-    std::stable_sort(found.plans.begin(), found.plans.end(),
-                     [](const FoundPlan& a, const FoundPlan& b) { return a.estimated_s < b.estimated_s; });
+    std::ranges::stable_sort(found.plans, {}, &FoundPlan::estimated_s);
+    if (wires) divide_layers(cluster, model, base, batch, *wires, found.plans);
+    std::ranges::stable_sort(found.plans, {}, &FoundPlan::estimated_s);
     if (how.watch && how.simulated > 0 && !found.plans.empty()) how.watch(Search::Step::simulating, 0, how.simulated);
     Simulations simulations(cluster, model, base, batch, how);
     Horizon horizon;
@@ -227,7 +257,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
             if (!horizon.is_likely_better(plan) || !plan.passed_over.empty()) continue;
             const auto alike = [&](const FoundPlan* one) { return same_layout(one->choice, plan.choice); };
             if (found.simulated == 0 && std::ranges::any_of(round, alike)) continue;
-            const Sizes sizes(cluster, model, settled_plan(base, batch, plan.choice), how.runs);
+            const Sizes sizes(cluster, model, settled_plan(base, batch, plan), how.runs);
             plan.passed_over = sizes.excess(left_s - round_s, how.memory_bytes, share.value_or(1));
             if (!plan.passed_over.empty()) {
                 // Later it may count less.

@@ -23,6 +23,9 @@
 /// the best simulated time, or if its estimate would have to be wrong by a margin more than the worst one so far: if (1
 /// - margin)·r·estimate is not below the best, where r is the smallest ratio of a simulated to an estimated time. The
 /// margin is Search::spreads times the spread of these ratios after the first round, within limits.
+/// Before they are simulated, the plans with virtual stages among those estimated best get a better division of the
+/// layers, if one is found (divisions.hpp).
+///
 /// The shortest simulated iteration wins, and of several the one estimated shorter, then the one considered earlier.
 /// The result does not depend on the number of processes.
 ///
@@ -51,7 +54,7 @@ struct Search {
     double memory_bytes = std::numeric_limits<double>::infinity();  ///< of the machine
     std::uint64_t effort = Effort::usual;  ///< see Effort::most; each remedy is sought with a quarter
     std::vector<Choice> first = {};        ///< see Effort::first
-    /// Simulations by words_of(), which are not made again; new ones are added.
+    /// Simulations by FoundPlan::words(), which are not made again; new ones are added.
     std::map<std::string, Simulated>* known = nullptr;
     /// Called with the step, and the number of plans so far and in the end, at the most; also while simulations run. If
     /// it throws, they are ended.
@@ -61,6 +64,9 @@ struct Search {
     static constexpr std::size_t round = 4;
     // Chosen: see tests/replay/plan_search_test.cpp.
     static constexpr double least_margin = 0.02, most_margin = 0.1, spreads = 2;
+    // Chosen: a division gains up to 5 %, and takes some hundredths of a second.
+    static constexpr double may_gain = 0.06;
+    static constexpr std::size_t most_divided = 16;
     static constexpr std::size_t most_passed_over = 200;  // chosen: counting the work of one takes milliseconds
 };
 
@@ -73,7 +79,11 @@ struct FoundPlan {
     std::optional<double> simulated_s;
     Memory memory;
     double simulated_messages = 0;
-    std::string passed_over = {};  ///< why its simulation is too large; empty: it is not, or was not asked for
+    std::string passed_over = {};           ///< why its simulation is too large; empty: it is not, or was not asked for
+    std::vector<std::int64_t> layers = {};  ///< of each virtual stage; empty: the default division
+    double undivided_s = 0;                 ///< the estimate with the default division, if there are `layers`
+
+    std::string words() const;  ///< see words_of() of axes.hpp
 };
 
 struct Found {
@@ -90,6 +100,9 @@ struct Found {
 
 /// Returns the plan of a choice, for this batch of all ranks together.
 Plan settled_plan(const Plan& base, std::int64_t batch, const Choice& choice);
+
+/// Returns the plan that was found.
+Plan settled_plan(const Plan& base, std::int64_t batch, const FoundPlan& found);
 
 /// Searches the plans of the batch of `open` that differ from `base` in their parallelism and, if it is open, their
 /// recomputation. Throws ReplayError if a simulation fails.

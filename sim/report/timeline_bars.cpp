@@ -191,8 +191,13 @@ Json page_timeline(const TimelineView& view, std::int64_t ranks, std::uint32_t l
     const std::size_t room = processes > limits.processes ? limits.processes : processes;
     const std::size_t for_servers = std::min<std::size_t>(
         processes - workers, std::max<std::size_t>(room / 4, room - std::min<std::size_t>(room, workers)));
+    std::vector<ProcessId> drawable;  // ranks with streams
+    for (ProcessId rank = 0; rank < workers; ++rank)
+        if (view.graph.built(rank)) drawable.push_back(rank);
+    const auto last = static_cast<std::uint32_t>(std::ranges::find(drawable, last_rank) - drawable.begin());
     std::set<ProcessId> chosen;
-    for (const std::uint32_t rank : picked(workers, room - for_servers, last_rank)) chosen.insert(rank);
+    for (const std::uint32_t one : picked(static_cast<std::uint32_t>(drawable.size()), room - for_servers, last))
+        chosen.insert(drawable[one]);
     for (const std::uint32_t server : picked(processes - workers, for_servers, 0)) chosen.insert(workers + server);
 
     Lanes lanes = bars_in_window(view, chosen);
@@ -218,8 +223,11 @@ Json page_timeline(const TimelineView& view, std::int64_t ranks, std::uint32_t l
     Json notes = Json::array();
     if (chosen.size() < processes)
         notes.push_back(
-            fmt::format("{} of {} processes are drawn, evenly spaced and including rank {}, which finishes last.",
-                        chosen.size(), processes, last_rank));
+            fmt::format("{} of {} processes are drawn, evenly spaced and including rank {}, which finishes last.{}",
+                        chosen.size(), processes, last_rank,
+                        view.graph.images() == 1
+                            ? ""
+                            : fmt::format(" Each of them stands for {} that do the same.", view.graph.images())));
     if (any_joined)
         notes.push_back(
             fmt::format("Tasks of the same kind that are shorter than {} and no farther apart are drawn as one bar.",

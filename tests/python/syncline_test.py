@@ -2,6 +2,7 @@
 """Tests the module scripts/python/syncline: syncline_test.py PROGRAM. pandas is not needed; a stub takes its place."""
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import re
@@ -91,6 +92,11 @@ class Calls(Directory):
                                force=False, seed=None, what_if=["latency x0.5", "device x2"], columns=["a", "b"], as_="overlay")
         self.assertEqual(out, "<run><--set=training.ranks=8><--set=axes.x=[1, 2]><--set=y=~><--dry-run>"
                               "<--what-if=latency x0.5><--what-if=device x2><--columns=a,b><--as=overlay><--><a scenario.yaml>")
+
+    def test_two_underscores_are_a_dot_of_a_key(self):
+        syncline.use(self.program(self.directory / "echo", "printf '<%s>' \"$@\""))
+        out, _ = syncline.call("run", training__parallelism__model=8, a__b=False, c__d=None, ranks=[2, 4], no_what_if=True)
+        self.assertEqual(out, "<run><--set=training.parallelism.model=8><--set=a.b=false><--set=c.d=~><--ranks=2,4><--no-what-if>")
 
     def test_arguments_are_never_options(self):
         syncline.use(self.program(self.directory / "echo", "printf '<%s>' \"$@\""))
@@ -216,6 +222,45 @@ class Verbs(Directory):
             self.assertIn("<svg", syncline.Store(name).plot("ranks", "completion_time_s").svg)
             shutil.rmtree(name)
 
+    def test_keys_are_named_arguments(self):
+        result = syncline.run("zhang-2021", ranks=2, batch=64, variant="ring", training__batch_per_rank=None)
+        self.assertEqual([(row["ranks"], row["samples"]) for row in result.rows], [(2, 64)])
+        self.assertEqual(len(syncline.explain("zhang-2021", ranks=2, variant="ring", no_what_if=True).rows[0]["ranks"]), 2)
+        self.assertTrue('"ranks":8,' in syncline.report("zhang-2021", ranks=8, variant="ring").html)
+
+    def test_plans_have_days_and_cost(self):
+        plans = syncline.plan("gpt-2-xl", platform="dgx-h100", ranks=[2, 4], batch=64, tokens="10B", price=24, best=1, estimate=True,
+                              headroom=0.1, out="plans")
+        self.assertEqual([(row["ranks"], row["place"]) for row in plans.rows], [(2, 1), (4, 1)])
+        for row in plans.rows:  # 10e9 tokens, 64 samples of 1024 each time; one node of 24 an hour
+            self.assertAlmostEqual(row["run_time_s"], row["iteration_time_s"] * math.ceil(10e9 / 65536))
+            self.assertAlmostEqual(row["run_cost"], row["run_time_s"] / 3600 * 24)
+            self.assertLessEqual(row["memory_total_bytes"], 0.9 * row["memory_device_bytes"])
+        again = syncline.run("plans/gpt-2-xl-dgx-h100-4.yaml", dry_run=True)
+        self.assertEqual(again["dry_run"][0]["ranks"], 4)
+        self.assertIn("4 ranks", again.text)
+
+    def test_a_result_shows_what_the_verb_prints(self):
+        result = syncline.run("zhang-2021", ranks=2)
+        self.assertEqual(str(result) + "\n", syncline.call("run", "zhang-2021", training__ranks=2)[0])
+        self.assertEqual(repr(result), str(result))
+        rows = xml.etree.ElementTree.fromstring(f"<div>{result._repr_html_()}</div>").findall("table")[0].findall("tr")
+        cells = ["".join(cell.itertext()) for cell in rows[0]]
+        self.assertEqual(cells[:3], ["variant", "model", "iteration"])
+        self.assertEqual([row[0].text for row in rows[1:]], [row["variant"] for row in result.rows])
+        self.assertEqual([float(row[2].text.split()[0]) for row in rows[1:]],
+                         [float(f"{row['iteration_time_s'] * 1e3:.4g}") for row in result.rows])
+        tree = {"topology": "tree", "arity": 4, "depth": 2}
+        for shown in (syncline.topology(tree), syncline.sweep(RING, {"collective.ranks": [2, 4]}),
+                      syncline.workload("resnet-50", device="p100-sxm2", batch=32), syncline.explain("zhang-2021", ranks=2, variant="ring")):
+            self.assertNotIn("{", repr(shown))
+            self.assertIn("<table>", shown._repr_html_())
+
+    def test_a_timeline_is_written_where_the_program_writes_it(self):
+        result = syncline.run("zhang-2021", ranks=2, variant="ring", trace="chrome")
+        self.assertTrue(pathlib.Path("zhang-2021.trace.json").is_file())
+        self.assertEqual(dict(result), eval(repr(result)))
+
     def test_names_can_be_used(self):
         self.assertIn("p100-25g", syncline.names("platforms"))
         for name in syncline.names("devices"):
@@ -298,7 +343,8 @@ class Frames(Directory):
         result = syncline.run("zhang-2021", set={"training.ranks": 2})
         stub = types.SimpleNamespace(DataFrame=lambda rows: ("frame", rows))
         with unittest.mock.patch.dict(sys.modules, pandas=stub):
-            kind, rows = result.frame()
+            kind, rows = result.to_pandas()
+            self.assertEqual(result.frame(), (kind, rows))
         self.assertEqual(kind, "frame")
         csv = syncline.call("run", "zhang-2021", set={"training.ranks": 2}, format="csv")[0].splitlines()[0].split(",")
         only_csv = {name for name in csv if name.startswith("most_used_link")}
@@ -315,6 +361,20 @@ class Frames(Directory):
         self.assertEqual(list(syncline.frame([{"a": 1, "b": {"c": 2}}]).columns), ["a", "b_c"])
 
 
+class Tables(unittest.TestCase):
+    def test_columns_have_two_blanks_between_them(self):
+        text = ("title, with  two blanks\n\n"
+                "          time per\nvariant     sample  plan\na & b        1.5 s  TP8 SP\n                    ZeRO-1\nc           10.5 s  -\n\n"
+                "note: one\n  two\n")
+        title, table, note = xml.etree.ElementTree.fromstring(f"<div>{syncline.tables.to_html(text)}</div>")
+        self.assertEqual(["".join(title.itertext()), "".join(note.itertext())], ["title, with  two blanks", "note: one\n  two"])
+        self.assertEqual([[(cell.tag, cell.text) for cell in row] for row in table],
+                         [[("th", "variant"), ("th", "time per sample"), ("th", "plan")],
+                          [("td", "a & b"), ("td", "1.5 s"), ("td", "TP8 SP ZeRO-1")],
+                          [("td", "c"), ("td", "10.5 s"), ("td", "-")]])
+        self.assertEqual([cell.get("style") for cell in table[2]], [f"text-align: {side}" for side in ("left", "right", "left")])
+
+
 class Example(Directory):
     def test_output(self):
         run = subprocess.run([sys.executable, MODULES / "example.py"], stdout=subprocess.PIPE, check=True, text=True,
@@ -328,6 +388,9 @@ class Example(Directory):
         rates = re.findall(r"^([\w-]+), ranks: (\d), throughput: (\d+) images/s$", run.stdout, re.MULTILINE)
         self.assertEqual(len(rates), 8)
         self.assertIn(("ring", "1", "219"), rates)  # tf_cnn_benchmarks on one P100: platforms/devices/p100-sxm2.yaml
+        plans = re.findall(r"^(\d) ranks: .*ZeRO-\d, ([\d.]+) days, \d+$", run.stdout, re.MULTILINE)
+        self.assertEqual([ranks for ranks, _ in plans], ["2", "4"])
+        self.assertLess(float(plans[1][1]), float(plans[0][1]))
         self.assertRegex(run.stdout, r"(?m)^device x2: 1\.\d\d times the throughput")
         self.assertIn("did you mean 'ranks'?", lines[-1])
         self.assertIn("exit code 3: ", run.stdout)

@@ -2,15 +2,16 @@
 
     import syncline
 
-    result = syncline.run("zhang-2021", set={"training.ranks": 8})
+    result = syncline.run("zhang-2021", ranks=8)    # a terminal and a notebook show its tables
     result["results"][0]["iteration_time_s"]        # dictionaries, as `--format json` prints them
-    result.frame()                                  # a DataFrame, if pandas is installed
+    result.to_pandas()                              # a DataFrame, if pandas is installed
 
     store = syncline.sweep("zhang-2021", {"variant": ["ring", "parameter-server"], "training.ranks": [1, 2, 4, 8]})
     store.rows(columns="ranks, variant, throughput")
     store.plot("ranks", "throughput", series="variant")      # a notebook shows the picture
 
-Each function calls a verb of the program. Keywords are the verb's options (see call()). Quantities that you give are
+Each function calls a verb of the program. Keywords are the verb's options, and with two underscores for a dot keys of
+the scenario: `training__parallelism__model=8` (see call()). Quantities that you give are
 texts with a unit, `"25 Gbps"`; times that you get are in seconds, sizes in bytes, rates in bytes per second. Fields are
 explained in scenarios/results.md, and by `syncline schema results`. A scenario, study or topology is a file's name, a
 preset's name, or a dictionary with the keys of such a file.
@@ -29,7 +30,7 @@ from .program import Error, call, find, use
 from .values import Page, Picture, Result, frame
 
 __all__ = ["Error", "Page", "Picture", "Result", "Store", "batch", "call", "collective", "draw", "explain", "explore", "find",
-           "frame", "names", "report", "results", "run", "sweep", "topology", "use", "workload"]
+           "frame", "names", "plan", "report", "results", "run", "sweep", "topology", "use", "workload"]
 
 
 def _absolute(value):
@@ -65,21 +66,55 @@ def _file(description, name):
         yield path
 
 
-def _result(verb, *arguments, **options):
-    out, messages = call(verb, *arguments, format="json", **options)
-    return Result(json.loads(out), messages)
+_stems = {"run": "results", "explain": "explanation", "explore": "exploration"}  # of the files in --out, else the verb
 
 
-def run(scenario, **options):
-    """Simulates an iteration, or an exchange, of each variant of a scenario: `run("zhang-2021", seed=2)`."""
+def _result(verb, *arguments, out=None, **options):
+    """Calls a verb once, for JSON as well as for what it prints, which is among the files that it writes."""
+    if options.get("dry_run"):
+        return _shown(verb, *arguments, **options)
+    with tempfile.TemporaryDirectory(prefix="syncline-") as directory:
+        # A timeline belongs into `out`, if there is one, and otherwise into the working directory.
+        directory = out if out is not None or options.get("trace") else directory
+        printed, messages = call(verb, *arguments, format="json", out=directory, **options)
+        text = pathlib.Path(directory or "", _stems.get(verb, verb) + ".txt")
+        return Result(json.loads(printed), messages, text.read_text(encoding="utf-8") if directory and text.exists() else "")
+
+
+def _shown(verb, *arguments, **options):
+    """Calls a verb twice, for JSON and for what it prints: one that takes no time and writes no files."""
+    printed, messages = call(verb, *arguments, format="json", **options)
+    return Result(json.loads(printed), messages, call(verb, *arguments, **options)[0])
+
+
+def _training(ranks, batch):
+    """Returns the keys of these arguments, as keywords."""
+    return {key: value for key, value in (("training__ranks", ranks), ("training__batch", batch)) if value is not None}
+
+
+def run(scenario, ranks=None, batch=None, **options):
+    """Simulates an iteration, or an exchange, of each variant of a scenario: `run("zhang-2021", ranks=8, seed=2)`.
+
+    ranks, batch: keys training.ranks and training.batch. Others are keywords as well: `training__parallelism__model=8`.
+    """
     with _file(scenario, "scenario") as file:
-        return _result("run", file, **options)
+        return _result("run", file, **_training(ranks, batch), **options)
 
 
-def explain(scenario, **options):
+def explain(scenario, ranks=None, batch=None, **options):
     """Explains the iteration time of each variant: `explain("zhang-2021", variant="ring", what_if="latency x0.5")`."""
     with _file(scenario, "scenario") as file:
-        return _result("explain", file, **options)
+        return _result("explain", file, **_training(ranks, batch), **options)
+
+
+def plan(model, platform, ranks, **options):
+    """Finds the fastest plans: `plan("llama-3-70b", platform="dgx-h100", ranks="256..1024", tokens="2T", price=24)`.
+
+    platform: one, or a list to compare. ranks: 512, [256, 384] or "256..1024", which doubles.
+    Options: batch, tokens, price, headroom="10 %", best=3, estimate, out, which gets a page and a scenario for each plan.
+    """
+    with _file(model, "workload") as file:
+        return _result("plan", file, platform=platform, ranks=ranks, **options)
 
 
 def collective(**options):
@@ -99,7 +134,7 @@ def workload(model, **options):
 def topology(shape, **options):
     """Measures a topology: `topology("dragonfly", set={"hosts": 72})["diameter_hops"]`; `as_="overlay"` is `--as overlay`."""
     with _file(shape, "topology") as file:
-        return _result("topology", file, **options)
+        return _shown("topology", file, **options)
 
 
 def draw(shape, **options):
@@ -108,10 +143,10 @@ def draw(shape, **options):
         return Picture(call("topology", file, format="svg", **options)[0])
 
 
-def report(scenario, **options):
+def report(scenario, ranks=None, batch=None, **options):
     """Simulates a scenario and returns the report of `run --report`, a Page: `report("zhang-2021", scaling=True)`."""
     with _file(scenario, "scenario") as file:
-        return _page("run", file, **options)
+        return _page("run", file, **_training(ranks, batch), **options)
 
 
 def _page(verb, *arguments, **options):
@@ -127,12 +162,15 @@ def names(kind):
 
 
 def results(directory, **options):
-    """Returns the stored points of a batch: `results("zhang.results", where="ranks > 8").frame()`."""
-    return _result("results", directory, **options)
+    """Returns the stored points of a batch: `results("zhang.results", where="ranks > 8").to_pandas()`."""
+    return _shown("results", directory, **options)
 
 
 class Store:
-    """The results of a batch, in a directory. One that nobody named is deleted when the object is."""
+    """The results of a batch, in a directory. One that nobody named is deleted when the object is.
+
+    A terminal and a notebook show its points as a table.
+    """
 
     def __init__(self, directory, messages=""):
         self.directory, self.messages = os.path.abspath(directory), messages
@@ -144,9 +182,17 @@ class Store:
         """
         return results(self.directory, **options).rows
 
-    def frame(self, **options):
+    def to_pandas(self, **options):
         """Returns the points as a pandas DataFrame. Options as for rows()."""
         return frame(self.rows(**options))
+
+    frame = to_pandas
+
+    def __repr__(self):
+        return repr(results(self.directory))
+
+    def _repr_html_(self):
+        return results(self.directory)._repr_html_()
 
     def plot(self, x, y, **options):
         """Draws the points, as a Picture: `plot("ranks", "throughput", series="variant", log="x")`."""
@@ -180,8 +226,8 @@ def batch(study, out=None, **options):
 
 def explore(study, out=None, **options):
     """Finds the best points of a study: `explore("vgg-16-64", budget=50)["ranked"][0]`."""
-    with tempfile.TemporaryDirectory(prefix="syncline-") as directory, _file(study, "study") as file:
-        return _result("explore", file, out=directory if out is None else out, **options)
+    with _file(study, "study") as file:
+        return _result("explore", file, out=out, **options)
 
 
 def sweep(base, axes=None, out=None, options=None, **keywords):

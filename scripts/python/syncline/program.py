@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 _chosen = None  # the program that use() was given
-_joined = ("columns", "group", "series", "sort")  # options that take several values at once, with commas between them
+_joined = ("columns", "group", "ranks", "series", "sort")  # options that take several values at once, with commas between them
 
 
 class Error(Exception):
@@ -61,9 +61,11 @@ def words(options):
     """Returns the words of a command line for keyword arguments: see call()."""
     found = []
     for name, value in options.items():
+        if "__" in name.strip("_"):
+            name, value = "set", {name.replace("__", "."): value}
         option = "--" + name.rstrip("_").replace("_", "-")
         if name in _joined and isinstance(value, (list, tuple)):
-            value = ",".join(value)
+            value = ",".join(map(str, value))
         if value is True:
             found.append(option)
         elif isinstance(value, dict):
@@ -80,8 +82,9 @@ def call(verb, *arguments, **options):
     `call("results merge", "one", "other", output="merged")`.
 
     A keyword is an option: `what_if="latency x0.5"` is `--what-if='latency x0.5'`. True gives an option without a
-    value, False and None leave it out, a list repeats it (columns, group, series and sort join it with commas), and a
-    dictionary gives KEY=VALUE for each of its items: `set={"training.ranks": 8}`. Quantities are texts with a unit, as in scenarios: `"25 Gbps"`.
+    value, False and None leave it out, a list repeats it (columns, group, ranks, series and sort join it with commas), and
+    a dictionary gives KEY=VALUE for each of its items: `set={"training.ranks": 8}`. A keyword with two underscores for each
+    dot is a key, too: `training__ranks=8`. Quantities are texts with a unit, as in scenarios: `"25 Gbps"`.
 
     Raises Error if the exit code is not 0. Ctrl-C is passed on to the program, which ends cleanly, and
     KeyboardInterrupt is raised.

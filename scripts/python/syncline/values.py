@@ -1,6 +1,8 @@
 """The values that calls return: results, pictures and pages."""
 import html
 
+from .tables import to_html
+
 
 def _flat(row):
     """Returns a row without nested dictionaries, with the names of CSV: `memory.fraction` becomes `memory_fraction`."""
@@ -26,28 +28,40 @@ def frame(rows):
     try:
         import pandas
     except ImportError as error:
-        raise ImportError("frame() needs pandas; rows are dictionaries and need nothing") from error
+        raise ImportError("to_pandas() needs pandas; rows are dictionaries and need nothing") from error
     return pandas.DataFrame([_flat(row) for row in rows])
 
 
 class Result(dict):
     """The JSON that a verb prints, as a dictionary. Times are in seconds, sizes in bytes, rates in bytes per second.
 
-    rows: the rows of CSV: the entries of its main list (variants, points, layers), or the result itself if it has none.
+    A terminal and a notebook show it as the verb's tables.
+
+    rows: the rows of CSV: the entries of its main list (variants, plans, points, layers), or the result itself if it has
+        none.
+    text: what the verb prints: its tables and notes.
     messages: what the program said on standard error: notes and warnings.
     """
 
-    _lists = ("results", "explanations", "points", "layers", "ranked")
+    _lists = ("results", "explanations", "answers", "points", "layers", "ranked")
 
-    def __init__(self, fields, messages=""):
+    def __init__(self, fields, messages="", text=""):
         super().__init__(fields)
-        self.messages = messages
+        self.messages, self.text = messages, text
         entries = next((self[name] for name in self._lists if name in self), [self])
         self.rows = [row for entry in entries for row in _by_size(entry)]
 
-    def frame(self):
+    def to_pandas(self):
         """Returns the rows as a pandas DataFrame."""
         return frame(self.rows)
+
+    frame = to_pandas
+
+    def __repr__(self):
+        return self.text.rstrip("\n") or super().__repr__()
+
+    def _repr_html_(self):
+        return to_html(self.text or super().__repr__())
 
 
 class Picture:

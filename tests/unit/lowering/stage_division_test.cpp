@@ -128,6 +128,44 @@ TEST_CASE("the chosen division is never slower than an even one", "[memory]") {
     }
 }
 
+TEST_CASE("moves of layers relieve the slowest stage", "[memory]") {
+    // Six layers on two stages with two virtual stages each: stage 0 has 1 + 1 layers, stage 1 has 1 + 3. A layer takes
+    // 3 units in both directions, so 8 microbatches take at least 8 * 4 * 3 = 96, and 8 * 3 * 3 = 72 where both stages
+    // have three. Until then a stage waits for one pass of the other, of at most two layers: 6.
+    const std::vector<PassTimes> layers(6, {1, 1, 1});
+    const Pipeline pipeline = interleaved(2, 8, 2);
+    const std::vector<std::int64_t> uneven{1, 1, 1, 3};
+    REQUIRE(time_of(pipeline, layers, uneven) >= 96);
+    const std::vector<std::int64_t> lengths = moved(pipeline, layers, uneven);
+    CHECK(lengths[0] + lengths[2] == 3);
+    CHECK(lengths[1] + lengths[3] == 3);
+    CHECK(time_of(pipeline, layers, lengths) <= 78);
+}
+
+TEST_CASE("moves of layers never make passes longer, and often shorter", "[memory]") {
+    std::mt19937 random(48);
+    const auto number = [&](std::int64_t least, std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+    };
+    int shorter = 0;
+    for (int round = 0; round < 100; ++round) {
+        const std::int64_t p = number(2, 5), v = number(2, 4), m = p * number(1, 4);
+        const auto layers =
+            language_model(static_cast<std::size_t>(number(p * v, 4 * p * v)), static_cast<double>(number(0, 40)) / 8);
+        const Pipeline pipeline = interleaved(p, m, v);
+        const std::vector<std::int64_t> usual = divide(pipeline, layers);
+        const std::vector<std::int64_t> lengths = moved(pipeline, layers, usual);
+        CAPTURE(p, m, v, layers.size(), layers.back().forward_s, usual, lengths);
+        REQUIRE(lengths.size() == usual.size());
+        CHECK(*std::ranges::min_element(lengths) >= 1);
+        CHECK(time_of(pipeline, layers, lengths) <= time_of(pipeline, layers, usual) * (1 + 1e-9));
+        if (lengths == usual) continue;
+        CHECK(time_of(pipeline, layers, lengths) < time_of(pipeline, layers, usual));
+        ++shorter;
+    }
+    CHECK(shorter > 20);
+}
+
 TEST_CASE("a chain is cut as by trying all cuts, ties included", "[memory]") {
     std::mt19937 random(7);
     for (int round = 0; round < 600; ++round) {
