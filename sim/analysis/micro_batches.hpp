@@ -30,6 +30,10 @@
 /// microbatches.
 namespace syncline {
 
+/// Returns the training with another number of the same microbatches. A pass keeps the mean time that it has with all
+/// of them, which contains a part of what happens once less than there are microbatches (accumulation.hpp).
+Lowered with_micro_batches(Lowered training, std::int64_t count);
+
 /// Returns what a replay of `training` gives, from replays of fewer microbatches by `replay`, if they repeat. Its
 /// graph and recorded times are those of the longer one.
 std::optional<ReplayedIteration> fold_micro_batches(const Lowered& training,

@@ -41,7 +41,10 @@ GroupId TaskGraph::add_group(std::vector<ProcessId> members) {
 ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
     exchanges_.push_back(exchange);
     const std::vector<ProcessId>& group = groups_[exchange.group];
-    if (images() > 1 && std::ranges::count(group, shifted(group.front(), block_, period_)) > 0) {
+    const bool turned = std::ranges::any_of(rotations_.all(), [&](const Rotation& rotation) {
+        return std::ranges::count(group, shifted(group.front(), rotation.span, rotation.period)) > 0;
+    });
+    if (turned) {
         const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->slices()};
         const std::uint64_t added = (blocks - exchange.bytes % blocks) % blocks;
         if (added <= std::min(negligible_.each, negligible_.all)) {
