@@ -81,24 +81,25 @@ double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::
 
 }  // namespace
 
-std::optional<TaskGraph> representatives_of(const Lowered& training) {
+Rotations rotations_of(const Lowered& training) {
     const Rotations alike = alike_ranks(training);
-    if (alike.images() == 1) return std::nullopt;
-    const auto wires_of = [&](const Lanes& lanes) {
-        return Wires(training.cluster, training.places, lanes.channels());
-    };
-    const bool average = training.plan.fidelity == Fidelity::averaged;
-    const auto rotations = [&] {
-        // All microbatches have the same exchanges.
-        const Lowered few = with_micro_batches(training, training.plan.parallelism.pipeline.fewest_micro_batches());
-        const TaskGraph graph = build_representatives(few, alike);
-        const Lanes lanes(graph);
-        return rotations_of(graph, lanes, wires_of(lanes), average);
-    }();
+    if (alike.images() == 1) return alike;
+    // All microbatches have the same exchanges.
+    const Lowered few = with_micro_batches(training, training.plan.parallelism.pipeline.fewest_micro_batches());
+    const TaskGraph graph = build_representatives(few, alike);
+    const Lanes lanes(graph);
+    const Wires wires(training.cluster, training.places, lanes.channels());
+    return rotations_of(graph, lanes, wires, training.plan.fidelity == Fidelity::averaged);
+}
+
+std::optional<TaskGraph> representatives_of(const Lowered& training) {
+    const Rotations rotations = rotations_of(training);
     if (rotations.images() == 1) return std::nullopt;
     std::optional<TaskGraph> graph = build_representatives(training, rotations);
     const Lanes lanes(*graph);
-    return find_symmetry(*graph, lanes, wires_of(lanes), average) ? std::move(graph) : std::nullopt;
+    const Wires wires(training.cluster, training.places, lanes.channels());
+    const bool average = training.plan.fidelity == Fidelity::averaged;
+    return find_symmetry(*graph, lanes, wires, average) ? std::move(graph) : std::nullopt;
 }
 
 void mark_best(Report& report) {

@@ -237,6 +237,14 @@ Lowered with_micro_batches(Lowered training, std::int64_t count) {
     return training;
 }
 
+std::vector<std::int64_t> replayed_micro_batches(const Lowered& training) {
+    if (!may_repeat(training)) return {};
+    const Pipeline& pipeline = training.plan.parallelism.pipeline;
+    const std::vector<Sizes> sizes = tries(pipeline, pipeline.micro_batches);
+    if (sizes.empty()) return {};
+    return {sizes.front().fewer, sizes.front().more()};
+}
+
 std::optional<ReplayedIteration> fold_micro_batches(const Lowered& training,
                                                     const std::function<ReplayedIteration(const Lowered&)>& replay) {
     if (!may_repeat(training)) return std::nullopt;

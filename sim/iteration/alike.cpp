@@ -39,9 +39,10 @@ std::set<Grouping> groupings_of(const Lowered& training) {
     each_exchange(training.arrangement, [&](const ActivationExchange& exchange) { all.insert(exchange.groups); });
     for (const PlacedLayer& layer : training.arrangement.layers)
         layer.each_weights([&](const Grouping& shards, std::uint64_t) { all.insert(shards); });
-    for (const Bucket& bucket : training.buckets)
-        for (const Grouping& among : {bucket.replicas, bucket.shards, copies_of(bucket.replicas, bucket.shards)})
-            all.insert(among);
+    for (const Bucket& bucket : training.buckets) all.insert(bucket.shards);
+    for (const std::vector<BucketExchange>& exchanges : training.reductions)
+        for (const BucketExchange& exchange : exchanges) all.insert(exchange.among);
+    for (const BucketExchange& gathering : training.gatherings) all.insert(gathering.among);
     std::erase_if(all, [](const Grouping& groups) { return groups.size <= 1; });
     return all;
 }
