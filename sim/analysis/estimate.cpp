@@ -37,12 +37,14 @@ Roads roads_of(const Cluster& cluster, const std::vector<Place>& places) {
     return roads;
 }
 
-/// Counts of the graphs that are built and replayed, one after the other.
+/// Counts of the graphs that are replayed, one after the other.
 struct Replays {
     std::vector<Work> all;
+    Work largest;              ///< of the graphs that are built
     std::uint32_t images = 1;  ///< number of ranks for which each simulated one stands
 };
 
+/// Leaves the work of one of several images.
 void divide(Work& work, double images) {
     for (double Work::*const count :
          {&Work::tasks, &Work::messages, &Work::unfolded, &Work::single, &Work::together, &Work::listed})
@@ -72,10 +74,11 @@ Estimate estimate(const Cluster& cluster, FidelityChoice fidelity, const Work& w
         result.messages += iterations * messages;
         result.time_s +=
             link_s * roads.links + process_s * work.processes + iterations * (task_s * work.tasks + messages_s);
-        const double memory_bytes =
-            base_B + process_B * work.processes + task_B * work.tasks + message_B * (work.listed + work.together);
-        result.memory_bytes = std::max(result.memory_bytes, memory_bytes);
     }
+    divide(replays.largest, replays.images);
+    const Work& built = replays.largest;
+    result.memory_bytes =
+        base_B + process_B * built.processes + task_B * built.tasks + message_B * (built.listed + built.together);
     return result;
 }
 
@@ -107,6 +110,8 @@ Estimate estimate(const Lowered& training) {
             replays.all.push_back(work_of(with_micro_batches(training, micro_batches)));
     }
     if (replays.all.empty()) replays.all.push_back(whole);
+    // Fidelity::automatic builds all microbatches to count their messages.
+    replays.largest = asked == Fidelity::automatic ? whole : replays.all.back();
     return estimate(training.cluster, std::move(fidelity), whole, std::move(replays), iterations_of(training),
                     training.averaged, training.places);
 }
@@ -117,8 +122,9 @@ Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
     const Work whole = work_of(plan, chosen);
-    return estimate(cluster, choose_fidelity(plan.fidelity, cluster, 0, counted_messages(whole)), whole, {{whole}},
-                    rounds_of(chosen), 1, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)));
+    return estimate(cluster, choose_fidelity(plan.fidelity, cluster, 0, counted_messages(whole)), whole,
+                    {{whole}, whole}, rounds_of(chosen), 1,
+                    place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)));
 }
 
 std::string words_of(const Estimate& estimate) {

@@ -20,7 +20,7 @@
 ///     Σ over its exchanges, Σ over their steps, largest difference that rounding makes to a message and its reduction.
 ///
 /// It adds up over iterations. There is no bound if messages share links: those that the rounding keeps in step might
-/// meet others without it (1.8 % was seen). Nor is there one if a time does not only delay what follows: with clocks,
+/// meet others without it (3.1 % was seen). Nor is there one if a time does not only delay what follows: with clocks,
 /// with computation that exchanges slow down, with copies between device and buffers, with windows, and with several
 /// lanes.
 namespace syncline {

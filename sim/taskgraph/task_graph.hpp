@@ -145,8 +145,9 @@ public:
     void set_spans(std::vector<std::uint32_t> spans) { spans_ = std::move(spans); }
     /// Says that only processes that stand for others have streams. Those of the others would be alike; a group has all
     /// its members. Only symmetry.hpp can replay such a graph. Members of several images would differ by a byte in
-    /// exchanges whose blocks do: those that are added afterwards are rounded up to blocks of equal size, in each part
-    /// of the buffer, as far as `negligible` permits. See sim/replay/rounding.hpp for the effects.
+    /// exchanges whose blocks do: those that are added afterwards, of groups that a rotation of the largest span turns,
+    /// are rounded up to blocks of equal size, in each part of the buffer, as far as `negligible` permits. See
+    /// sim/replay/rounding.hpp for the effects.
     void represent(Rotations rotations, Rounding negligible) {
         rotations_ = std::move(rotations);
         negligible_ = negligible;
