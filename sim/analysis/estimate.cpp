@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/analysis/micro_batches.hpp"
 #include "sim/base/units.hpp"
 #include "sim/iteration/sweep.hpp"
 #include "sim/plan/collective_plan.hpp"
@@ -14,14 +15,6 @@
 namespace syncline {
 
 namespace {
-
-/// Returns the number of ranks for which each simulated one stands, with averaged latencies. Only routes can tell:
-/// links above the ports that hold back messages keep ranks from standing for others.
-std::uint32_t images_of(const Lowered& training) {
-    if (training.plan.fidelity != Fidelity::averaged) return 1;
-    const std::optional<TaskGraph> graph = representatives_of(training);
-    return graph ? graph->images() : 1;
-}
 
 /// Numbers of links that messages pass.
 struct Roads {
@@ -44,36 +37,53 @@ Roads roads_of(const Cluster& cluster, const std::vector<Place>& places) {
     return roads;
 }
 
-/// `images`: number of ranks for which each simulated one stands.
-Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& all_work, std::uint32_t iterations,
-                  std::uint32_t window, const std::vector<Place>& places, std::uint32_t images = 1) {
+/// Counts of the graphs that are replayed, one after the other.
+struct Replays {
+    std::vector<Work> all;
+    Work largest;              ///< of the graphs that are built
+    std::uint32_t images = 1;  ///< number of ranks for which each simulated one stands
+};
+
+/// Leaves the work of one of several images.
+void divide(Work& work, double images) {
+    for (double Work::*const count :
+         {&Work::tasks, &Work::messages, &Work::unfolded, &Work::single, &Work::together, &Work::listed})
+        work.*count /= images;
+}
+
+Estimate estimate(const Cluster& cluster, FidelityChoice fidelity, const Work& whole, Replays replays,
+                  std::uint32_t iterations, std::uint32_t window, const std::vector<Place>& places) {
     constexpr double base_B = 45e6, process_B = 7000, graph_B = 110, interval_B = 35, steady_B = 100, message_B = 250;
-    constexpr double base_s = 40e-3, process_s = 20e-6, task_s = 0.5e-6, repeated_s = 0.3e-6, hop_s = 0.9e-6,
+    constexpr double base_s = 40e-3, process_s = 20e-6, task_s = 0.6e-6, repeated_s = 0.3e-6, hop_s = 0.9e-6,
                      link_s = 2.5e-6, simgrid_s = 5e-6;
     Estimate result;
-    result.work = all_work;
+    result.work = whole;
     result.iterations = iterations;
-    const auto all = static_cast<std::uint64_t>(std::min(all_work.messages, 1e18));
-    result.fidelity = choose_fidelity(asked, cluster, 0, all);
-    Work work = all_work;
-    if (result.fidelity.folds)
-        for (double Work::*const count :
-             {&Work::tasks, &Work::messages, &Work::unfolded, &Work::single, &Work::together, &Work::listed})
-            work.*count /= images;
-    const double messages = result.fidelity.folds ? work.unfolded : work.messages;
-    result.messages = iterations * messages;
+    result.fidelity = std::move(fidelity);
+    const bool folds = result.fidelity.folds;
     const std::uint32_t recorded = iterations == 1 ? 1 : std::min(iterations - 2, 2 * window) + 1;
-    const bool steady = result.fidelity.folds && iterations > 1;
-    const double task_B = graph_B + interval_B * recorded + (steady ? steady_B : 0);
-    result.memory_bytes =
-        base_B + process_B * work.processes + task_B * work.tasks + message_B * (work.listed + work.together);
+    const double task_B = graph_B + interval_B * recorded + (folds && iterations > 1 ? steady_B : 0);
     const Roads roads = roads_of(cluster, places);
     const bool ours = !cluster.native && cluster.network == NetworkModel::exact;
-    const double messages_s =
-        ours ? repeated_s * messages + hop_s * roads.hops * std::min(work.single, messages) : simgrid_s * messages;
-    result.time_s =
-        base_s + link_s * roads.links + process_s * work.processes + iterations * (task_s * work.tasks + messages_s);
+    result.time_s = base_s;
+    for (Work& work : replays.all) {
+        divide(work, replays.images);
+        const double messages = folds ? work.unfolded : work.messages;
+        const double messages_s =
+            ours ? repeated_s * messages + hop_s * roads.hops * std::min(work.single, messages) : simgrid_s * messages;
+        result.messages += iterations * messages;
+        result.time_s +=
+            link_s * roads.links + process_s * work.processes + iterations * (task_s * work.tasks + messages_s);
+    }
+    divide(replays.largest, replays.images);
+    const Work& built = replays.largest;
+    result.memory_bytes =
+        base_B + process_B * built.processes + task_B * built.tasks + message_B * (built.listed + built.together);
     return result;
+}
+
+std::uint64_t counted_messages(const Work& work) {
+    return static_cast<std::uint64_t>(std::min(work.messages, 1e18));
 }
 
 /// Returns a count with three significant digits: "870", "2.2 million".
@@ -89,10 +99,21 @@ std::string counted(double count) {
 }  // namespace
 
 Estimate estimate(const Lowered& training) {
+    const Work whole = work_of(training);
     // See choose_fidelity(): messages of varying latency are not folded.
     const Fidelity asked = training.plan.noise.lateness().varies() ? Fidelity::message : training.plan.fidelity;
-    return estimate(training.cluster, asked, work_of(training), iterations_of(training), training.averaged,
-                    training.places, images_of(training));
+    FidelityChoice fidelity = choose_fidelity(asked, training.cluster, 0, counted_messages(whole));
+    Replays replays;
+    if (fidelity.folds) {
+        replays.images = rotations_of(training).images();
+        for (const std::int64_t micro_batches : replayed_micro_batches(training))
+            replays.all.push_back(work_of(with_micro_batches(training, micro_batches)));
+    }
+    if (replays.all.empty()) replays.all.push_back(whole);
+    // Fidelity::automatic builds all microbatches to count their messages.
+    replays.largest = asked == Fidelity::automatic ? whole : replays.all.back();
+    return estimate(training.cluster, std::move(fidelity), whole, std::move(replays), iterations_of(training),
+                    training.averaged, training.places);
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
@@ -100,7 +121,9 @@ Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
-    return estimate(cluster, plan.fidelity, work_of(plan, chosen), rounds_of(chosen), 1,
+    const Work whole = work_of(plan, chosen);
+    return estimate(cluster, choose_fidelity(plan.fidelity, cluster, 0, counted_messages(whole)), whole,
+                    {{whole}, whole}, rounds_of(chosen), 1,
                     place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)));
 }
 

@@ -12,7 +12,7 @@
 ///
 ///     memory = 45 MB + 7 kB·processes + (110 + 35·recorded) B·tasks + 250 B·(listed + together), and another
 ///              100 B·tasks if iterations may be folded
-///     time   = 40 ms + 2.5 us·links + 20 us·processes + iterations·(0.5 us·tasks + 0.3 us·messages
+///     time   = 40 ms + 2.5 us·links + 20 us·processes + iterations·(0.6 us·tasks + 0.3 us·messages
 ///              + 0.9 us·hops·single), on SimGrid's network models with 5 us·messages
 ///
 /// `links`: of a fabric that is no star; `hops`: of a route between ranks spread evenly; `recorded`: iterations whose
@@ -27,8 +27,9 @@
 /// exchange of 1024 ranks on a ring of nodes takes four times the memory); recorded messages (440 B each, at most 8
 /// million); the one rank for the scaling efficiency.
 ///
-/// With Fidelity::averaged tasks and messages are those of the ranks that stand for others if routes differ in latency
-/// alone. With Fidelity::folded all ranks and microbatches count.
+/// If a plan is folded, tasks and messages are those of the ranks that stand for others (symmetry.hpp), in each of the
+/// two replays with fewer microbatches that may stand for all (micro_batches.hpp). These are known only afterwards: if
+/// they do not, it takes longer.
 namespace syncline {
 
 struct Estimate {

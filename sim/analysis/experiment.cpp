@@ -83,16 +83,25 @@ double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::
 
 }  // namespace
 
+Rotations rotations_of(const Lowered& training) {
+    const Rotations alike = alike_ranks(training);
+    if (alike.images() == 1) return alike;
+    // All microbatches have the same exchanges.
+    const Lowered few = with_micro_batches(training, training.plan.parallelism.pipeline.fewest_micro_batches());
+    const TaskGraph graph = build_representatives(few, alike);
+    const Lanes lanes(graph);
+    const Wires wires(training.cluster, training.places, lanes.channels());
+    return rotations_of(graph, lanes, wires, training.plan.fidelity == Fidelity::averaged);
+}
+
 std::optional<TaskGraph> representatives_of(const Lowered& training) {
-    const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
-    for (const std::uint32_t period : alike_ranks(training)) {
-        if (!shifts_nodes(training.places, stage_ranks, period)) continue;
-        TaskGraph graph = build_representatives(training, period);
-        const Lanes lanes(graph);
-        const Wires wires(training.cluster, training.places, lanes.channels());
-        if (find_symmetry(graph, lanes, wires, training.plan.fidelity == Fidelity::averaged)) return graph;
-    }
-    return std::nullopt;
+    const Rotations rotations = rotations_of(training);
+    if (rotations.images() == 1) return std::nullopt;
+    std::optional<TaskGraph> graph = build_representatives(training, rotations);
+    const Lanes lanes(*graph);
+    const Wires wires(training.cluster, training.places, lanes.channels());
+    const bool average = training.plan.fidelity == Fidelity::averaged;
+    return find_symmetry(*graph, lanes, wires, average) ? std::move(graph) : std::nullopt;
 }
 
 void mark_best(Report& report) {

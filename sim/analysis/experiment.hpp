@@ -77,6 +77,9 @@ struct ReplayedIteration {
     Breakdown time;
 };
 
+/// Returns the rotations under which some ranks of each stage stand for the others in a replay that folds.
+Rotations rotations_of(const Lowered& training);
+
 /// Returns the graph of representatives with the fewest ranks; nothing if no ranks stand for others.
 std::optional<TaskGraph> representatives_of(const Lowered& training);
 

@@ -43,14 +43,6 @@ bool may_repeat(const Lowered& training) {
     return training.averaged == 1 && !plan.noise.varies() && pipeline.schedule != PipelineSchedule::gpipe;
 }
 
-/// Returns the training with another number of the same microbatches. A pass keeps the mean time that it has with all
-/// of them, which contains a part of what happens once less than there are microbatches (accumulation.hpp).
-Lowered with_micro_batches(Lowered training, std::int64_t count) {
-    training.plan.parallelism.pipeline.micro_batches = count;
-    training.arrangement.micro_batches = static_cast<std::uint32_t>(count);
-    return training;
-}
-
 /// Compares two replays, iteration by iteration, each from its start.
 class Comparison {
 public:
@@ -238,6 +230,20 @@ std::size_t busiest_link(const Timeline& timeline) {
 }
 
 }  // namespace
+
+Lowered with_micro_batches(Lowered training, std::int64_t count) {
+    training.plan.parallelism.pipeline.micro_batches = count;
+    training.arrangement.micro_batches = static_cast<std::uint32_t>(count);
+    return training;
+}
+
+std::vector<std::int64_t> replayed_micro_batches(const Lowered& training) {
+    if (!may_repeat(training)) return {};
+    const Pipeline& pipeline = training.plan.parallelism.pipeline;
+    const std::vector<Sizes> sizes = tries(pipeline, pipeline.micro_batches);
+    if (sizes.empty()) return {};
+    return {sizes.front().fewer, sizes.front().more()};
+}
 
 std::optional<ReplayedIteration> fold_micro_batches(const Lowered& training,
                                                     const std::function<ReplayedIteration(const Lowered&)>& replay) {

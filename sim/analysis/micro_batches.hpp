@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "sim/analysis/experiment.hpp"
 
@@ -29,6 +31,14 @@
 /// iterations (Lowered::averaged). Left out: LinkUse::unused_ways, if another link becomes the busiest with all
 /// microbatches.
 namespace syncline {
+
+/// Returns the training with another number of the same microbatches. A pass keeps the mean time that it has with all
+/// of them, which contains a part of what happens once less than there are microbatches (accumulation.hpp).
+Lowered with_micro_batches(Lowered training, std::int64_t count);
+
+/// Returns the numbers of microbatches of the two replays that are compared first; empty: there are too few in
+/// `training`, or they cannot repeat.
+std::vector<std::int64_t> replayed_micro_batches(const Lowered& training);
 
 /// Returns what a replay of `training` gives, from replays of fewer microbatches by `replay`, if they repeat. Its
 /// graph and recorded times are those of the longer one.

@@ -1,7 +1,8 @@
 #include "sim/iteration/alike.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
+#include <set>
 
 #include "sim/collective/in_network.hpp"
 
@@ -23,48 +24,72 @@ bool tells_ranks_apart(const Lowered& training) {
                                [](const PlacedLayer& layer) { return layer.experts && !layer.experts->loads.empty(); });
 }
 
-/// Collects what the shift must be a multiple of.
-class LeastShift {
-public:
-    explicit LeastShift(std::uint32_t stage_ranks) : stage_ranks_(stage_ranks) {}
+/// Visits the exchanges of activations.
+template <class Visitor>
+void each_exchange(const Arrangement& arrangement, Visitor visit) {
+    for (const PlacedLayer& layer : arrangement.layers) LayerExchanges::each(layer.exchanges, visit);
+    for (const Boundary& boundary : arrangement.boundaries)
+        for (const auto* gathering : {&boundary.activations, &boundary.gradients})
+            if (*gathering) visit(**gathering);
+}
 
-    void keep(std::uint64_t ranks) { least_ = std::lcm(least_, ranks); }
-    void keep(const Grouping& groups) {
-        if (groups.size <= 1) return;
-        const std::uint32_t together = groups.size * groups.stride;
-        keep(std::uint64_t{together == stage_ranks_ ? groups.stride : together});
-    }
-    std::uint64_t least() const { return least_; }
+/// Returns the groupings of all exchanges, each once.
+std::set<Grouping> groupings_of(const Lowered& training) {
+    std::set<Grouping> all;
+    each_exchange(training.arrangement, [&](const ActivationExchange& exchange) { all.insert(exchange.groups); });
+    for (const PlacedLayer& layer : training.arrangement.layers)
+        layer.each_weights([&](const Grouping& shards, std::uint64_t) { all.insert(shards); });
+    for (const Bucket& bucket : training.buckets) all.insert(bucket.shards);
+    for (const std::vector<BucketExchange>& exchanges : training.reductions)
+        for (const BucketExchange& exchange : exchanges) all.insert(exchange.among);
+    for (const BucketExchange& gathering : training.gatherings) all.insert(gathering.among);
+    std::erase_if(all, [](const Grouping& groups) { return groups.size <= 1; });
+    return all;
+}
 
-private:
-    std::uint32_t stage_ranks_;
-    std::uint64_t least_ = 1;
-};
+bool keeps(const Rotation& rotation, const Grouping& groups) {
+    const std::uint32_t together = groups.size * groups.stride;
+    const bool moves_them = rotation.period % together == 0;
+    const bool turns_them = together == rotation.span && rotation.period % groups.stride == 0;
+    const bool moves_members_alike = groups.stride % rotation.span == 0;
+    return moves_them || turns_them || moves_members_alike;
+}
+
+bool keeps(const Rotation& rotation, const PlacedLayer& layer) {
+    const auto rows = static_cast<std::uint32_t>(layer.layout.rows);
+    return rotation.period % rows == 0 || layer.contributors == rows;
+}
+
+bool keeps(const Rotation& rotation, const ActivationExchange& exchange) {
+    const std::vector<std::uint64_t>& bytes = exchange.bytes;
+    const std::size_t repeats = exchange.groups.size * exchange.groups.stride * bytes.size();
+    return rotation.period % repeats == 0 || std::ranges::count(bytes, bytes.front()) == std::ssize(bytes);
+}
 
 }  // namespace
 
-std::vector<std::uint32_t> alike_ranks(const Lowered& training) {
-    if (tells_ranks_apart(training)) return {};
+Rotations alike_ranks(const Lowered& training) {
+    Rotations found;
+    if (tells_ranks_apart(training)) return found;
     const Arrangement& arrangement = training.arrangement;
-    LeastShift shift(arrangement.stage_ranks);
-    const auto keep_exchange = [&](const ActivationExchange& exchange) { shift.keep(exchange.groups); };
-    for (const PlacedLayer& layer : arrangement.layers) {
-        shift.keep(static_cast<std::uint64_t>(layer.layout.replica()));
-        LayerExchanges::each(layer.exchanges, keep_exchange);
-        layer.each_weights([&](const Grouping& shards, std::uint64_t) { shift.keep(shards); });
+    const std::set<Grouping> groupings = groupings_of(training);
+    std::set<std::uint32_t, std::greater<>> spans{arrangement.stage_ranks};
+    for (const Grouping& groups : groupings) spans.insert(groups.size * groups.stride);
+    const auto alike = [&](const Rotation& rotation) {
+        const auto kept = [&](const auto& one) { return keeps(rotation, one); };
+        bool all = std::ranges::all_of(groupings, kept) && std::ranges::all_of(arrangement.layers, kept);
+        if (all) each_exchange(arrangement, [&](const ActivationExchange& exchange) { all = all && kept(exchange); });
+        return all;
+    };
+    for (const std::uint32_t span : spans) {
+        if (arrangement.stage_ranks % span != 0 || !found.admits(span)) continue;
+        for (std::uint32_t period = 1; period < span; ++period) {
+            if (span % period != 0 || !alike({span, period})) continue;
+            found = found.with({span, period});
+            break;
+        }
     }
-    for (const Boundary& boundary : arrangement.boundaries)
-        for (const auto* gathering : {&boundary.activations, &boundary.gradients})
-            if (*gathering) keep_exchange(**gathering);
-    for (const Bucket& bucket : training.buckets) {
-        shift.keep(bucket.replicas);
-        shift.keep(bucket.shards);
-        shift.keep(copies_of(bucket.replicas, bucket.shards));
-    }
-    std::vector<std::uint32_t> result;
-    for (std::uint64_t ranks = shift.least(); ranks < arrangement.stage_ranks; ranks += shift.least())
-        if (arrangement.stage_ranks % ranks == 0) result.push_back(static_cast<std::uint32_t>(ranks));
-    return result;
+    return found;
 }
 
 }  // namespace syncline

@@ -4,25 +4,30 @@
 #include <vector>
 
 #include "sim/lowering/lowered.hpp"
+#include "sim/taskgraph/rotations.hpp"
 
-/// Ranks of a stage that do the same by construction, so that the first of them can stand for all.
+/// Ranks of a stage that do the same by construction, so that one of them can stand for all.
 ///
-/// With B ranks in each stage, rank i and rank i + k (mod B) have equal tasks if the shift by k takes
+/// Consider the rotation of ranks by k places within each span of s ranks of a stage, such as a replica of
+/// tensor-parallel ranks or, with s = B, all B ranks of the stage. Ranks have equal tasks if it takes
 ///
-/// - layouts to themselves: k is a multiple of each layer's rows · cells, since times, parts and sizes of exchanges
-///   differ only among these;
-/// - groups to groups. A grouping of `size` ranks with the same `stride` repeats every s = size · stride ranks. If
-///   s < B, k is a multiple of s; a grouping with s = B, such as that of all replicas, is turned by k / stride places.
+/// - layers to themselves: all rows of a layer have a part of it, or k is a multiple of its rows. (Times and sizes of
+///   ranks with a part are equal.);
+/// - groups to groups of the same size. A grouping of n ranks with the same stride repeats every n·stride ranks. If k
+/// is
+///   a multiple of this, its groups are moved; if n·stride = s, as that of all replicas with s = B, they are turned by
+///   k / stride places; if s divides the stride, each member moves in its own span.
+/// - exchanges to exchanges of as many bytes.
 ///
-/// So k is the least common multiple of these numbers, or a multiple of it. Then build_iteration() adds to rank i + k
-/// what it adds to rank i. Programs of exchanges and links are another matter, which symmetry.hpp checks.
+/// Then build_iteration() adds to the image of a rank what it adds to the rank. Programs of exchanges and links are
+/// another matter, which symmetry.hpp checks.
 ///
 /// Left out, as no rank is like another: noise, servers, switches that reduce, gossip, orders by priority, negotiation
 /// with rank 0, and experts with different numbers of tokens.
 namespace syncline {
 
-/// Returns the numbers of ranks, of which the first in each stage may stand for the others, in ascending order: the
-/// divisors k < B of B that the above allows.
-std::vector<std::uint32_t> alike_ranks(const Lowered& training);
+/// Returns rotations that take ranks to ranks with equal tasks, with the smallest period in each span. In its place any
+/// multiple does, too.
+Rotations alike_ranks(const Lowered& training);
 
 }  // namespace syncline

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/iteration/alike.hpp"
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/gradient_exchange.hpp"
 #include "sim/iteration/passes.hpp"
@@ -144,14 +145,14 @@ private:
 
 /// Adds the copies of gradients to the host: of a bucket after its task of `reduced`, of others after their layer.
 void add_gradient_copies(std::vector<RankIteration>& iterations, const Lowered& training, const Ready& reduced,
-                         std::uint32_t built) {
-    const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
+                         const std::vector<std::uint32_t>& built) {
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
         const double copy_Bps = host_copy_rate(training, stage);
         for (const OffloadedGradients& gradients : offloaded_gradients(training, stage))
-            for (std::uint32_t rank = stage * stage_ranks; rank < stage * stage_ranks + built; ++rank)
-                iterations[rank].add_gradient_copy(gradients.layer, gradients.bytes / copy_Bps,
-                                                   gradients.exchanged ? reduced[gradients.bucket][rank] : no_task);
+            for (const std::uint32_t rank : built)
+                if (rank / training.arrangement.stage_ranks == stage)
+                    iterations[rank].add_gradient_copy(gradients.layer, gradients.bytes / copy_Bps,
+                                                       gradients.exchanged ? reduced[gradients.bucket][rank] : no_task);
     }
 }
 
@@ -162,8 +163,17 @@ Rounding negligible(const Lowered& training) {
     return {bytes / 1'000'000, bytes / 10'000};
 }
 
-/// `period`: the number of ranks of each stage that are built.
-TaskGraph build(const Lowered& training, std::uint32_t period) {
+/// Returns the spans of consecutive ranks among which some may be alike, the largest first.
+std::vector<std::uint32_t> spans_of(const Lowered& training) {
+    std::vector<std::uint32_t> spans{training.arrangement.stage_ranks};
+    const Rotations alike = alike_ranks(training);
+    for (const Rotation& rotation : alike.all())
+        if (rotation.span < spans.back()) spans.push_back(rotation.span);
+    return spans;
+}
+
+/// `rotations`: of ranks, of which those are built that stand for others.
+TaskGraph build(const Lowered& training, const Rotations& rotations) {
     const Cluster& cluster = training.cluster;
     const Plan& plan = training.plan;
     const Arrangement& arrangement = training.arrangement;
@@ -179,8 +189,8 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
         workers.push_back(graph.add_process({place, speed_beside_exchange(cluster), own}));
     }
     graph.set_lateness(plan.noise.lateness());
-    graph.set_block(arrangement.stage_ranks);
-    if (period < arrangement.stage_ranks) graph.represent(period, negligible(training));
+    graph.set_spans(spans_of(training));
+    if (rotations.images() > 1) graph.represent(rotations, negligible(training));
     std::vector<std::uint32_t> built;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         if (graph.built(workers[rank])) built.push_back(rank);
@@ -207,8 +217,7 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
         for (const std::uint32_t rank : built)
             for (const auto& [bucket, task] : results.own[rank])
                 iterations[rank].add_decoding(bucket, buckets[bucket].decode_s, task);
-    if (plan.offload == Offload::gradients)
-        add_gradient_copies(iterations, training, exchange.reduced(results), period);
+    if (plan.offload == Offload::gradients) add_gradient_copies(iterations, training, exchange.reduced(results), built);
     if (!across) results = last_of(graph, results);
     // Across iterations the steps of the buckets, which wait for their exchanges, are counted together, before them.
     std::vector<std::optional<StepTasks>> steps(ranks);
@@ -250,11 +259,11 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
 }  // namespace
 
 TaskGraph build_iteration(const Lowered& training) {
-    return build(training, training.arrangement.stage_ranks);
+    return build(training, {});
 }
 
-TaskGraph build_representatives(const Lowered& training, std::uint32_t period) {
-    return build(training, period);
+TaskGraph build_representatives(const Lowered& training, const Rotations& rotations) {
+    return build(training, rotations);
 }
 
 }  // namespace syncline

@@ -22,10 +22,10 @@ namespace syncline {
 
 TaskGraph build_iteration(const Lowered& training);
 
-/// Builds only the first `period` ranks of each stage, which stand for the others: one of alike_ranks(). With
+/// Builds only the ranks that stand for others under these rotations, of which alike.hpp says what they may be. With
 /// Fidelity::folded and Fidelity::averaged, exchanges may be larger by a millionth of the model, so that their blocks
 /// are equal. Then exchanges that share links stay in step which would otherwise drift apart: in trials times changed
 /// by up to 0.8 %.
-TaskGraph build_representatives(const Lowered& training, std::uint32_t period);
+TaskGraph build_representatives(const Lowered& training, const Rotations& rotations);
 
 }  // namespace syncline

@@ -28,7 +28,7 @@ public:
           workers_(workers),
           gamma_s_per_B_(gamma_of(reduction_Bps(training.cluster))),
           syncs_(gradient_syncs(plan_, arrangement_)),
-          built_(arrangement_.stage_ranks / graph.images()),
+          indices_(built_indices()),
           virtual_stages_(passes_of(training)),
           ranks_(workers.size()),
           cursors_(workers.size()),
@@ -72,7 +72,7 @@ private:
         TaskId begun = no_task;         ///< the computation before the current unit's ...
         TaskId begun_before = no_task;  ///< ... and before that of the unit before it
     };
-    using ByIndex = std::vector<TaskId>;  ///< a task on each rank of a stage that is built, or no_task
+    using ByPlace = std::vector<TaskId>;  ///< a task, or no_task, on each rank of a stage that is built, in their order
 
     void add_receives(std::uint32_t stage, bool forward) {
         const std::uint32_t stages = arrangement_.stages;
@@ -92,13 +92,13 @@ private:
             if (virtual_stage == (forward ? last : 0)) continue;
             const std::uint32_t boundary = forward ? virtual_stage : virtual_stage - 1;
             if (arrangement_.stage_of(forward ? boundary + 1 : boundary) != stage) continue;
-            ByIndex& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
-            for (std::uint32_t index = 0; index < built_; ++index) {
-                const std::uint32_t rank = rank_of(stage, index);
+            ByPlace& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
+            for (std::uint32_t at = 0; at < built(); ++at) {
+                const std::uint32_t rank = rank_at(stage, at);
                 StreamId& stream = cursors_[rank].receive[forward][on_way_back(boundary)];
                 Task task{open(rank, stream, StreamKind::receive), Phase::transfer,
                           arrangement_.first_layer[boundary + 1]};
-                task.exchange = transfer(boundary, forward, index);
+                task.exchange = transfer(boundary, forward, indices_[at]);
                 task.member = 1;
                 task.micro_batch = slot.micro_batch;
                 received.push_back(graph_.add_task(task));
@@ -120,7 +120,7 @@ private:
         const std::uint32_t virtual_stage = arrangement_.pipeline.virtual_stage_of(slot.virtual_rank, stage);
         const PassProgram& pass = virtual_stages_[virtual_stage].of(slot);
         if (slot.gradients == Gradients::weights) {
-            Progress later(pass, slot.micro_batch, ByIndex(built_, no_task));
+            Progress later(pass, slot.micro_batch, ByPlace(built(), no_task));
             add_pass(stage, later);
             return;
         }
@@ -144,7 +144,7 @@ private:
         passes[1].also = passes[0].input;
         while (!passes[0].done() || !passes[1].done())
             for (Progress& pass : passes) add_until_exchange(stage, pass);
-        const ByIndex outputs[] = {output_of(passes[0]), output_of(passes[1])};
+        const ByPlace outputs[] = {output_of(passes[0]), output_of(passes[1])};
         for (int i = 0; i < 2; ++i) {
             const std::uint32_t virtual_stage = arrangement_.pipeline.virtual_stage_of(slots[i]->virtual_rank, stage);
             add_output(stage, virtual_stage, *slots[i], outputs[i], outputs[1 - i]);
@@ -152,29 +152,29 @@ private:
     }
 
     /// Passes on the output of a pass, which waits for `also`, too, if there is some.
-    void add_output(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot, const ByIndex& output,
-                    const ByIndex& also = {}) {
+    void add_output(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot, const ByPlace& output,
+                    const ByPlace& also = {}) {
         // A stage sends itself nothing: it already has the output of its other virtual stages.
         const bool last = slot.forward ? virtual_stage == arrangement_.boundaries.size() : virtual_stage == 0;
         if (!last && crosses(slot.forward ? virtual_stage : virtual_stage - 1))
             return add_send(stage, slot.forward ? virtual_stage : virtual_stage - 1, slot.micro_batch, slot.forward,
                             output, also);
-        for (std::uint32_t index = 0; index < built_; ++index) {
-            Cursor& cursor = cursors_[rank_of(stage, index)];
-            cursor.outputs[slot.micro_batch] = output[index];
+        for (std::uint32_t at = 0; at < built(); ++at) {
+            Cursor& cursor = cursors_[rank_at(stage, at)];
+            cursor.outputs[slot.micro_batch] = output[at];
             cursor.sent = no_task;
         }
         if (virtual_stage == 0 && slot.releases() && slot.micro_batch + 1 < syncs_) end_micro_batch(stage);
     }
 
     /// Returns what a pass of this virtual stage begins with.
-    ByIndex input_of(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot) {
+    ByPlace input_of(std::uint32_t stage, std::uint32_t virtual_stage, const Slot& slot) {
         const bool follows = slot.forward ? virtual_stage > 0 : virtual_stage < arrangement_.boundaries.size();
-        ByIndex input(built_, no_task);
+        ByPlace input(built(), no_task);
         if (!follows || !crosses(slot.forward ? virtual_stage - 1 : virtual_stage)) {
             if (follows || !slot.forward)
-                for (std::uint32_t index = 0; index < built_; ++index)
-                    input[index] = cursors_[rank_of(stage, index)].outputs[slot.micro_batch];
+                for (std::uint32_t at = 0; at < built(); ++at)
+                    input[at] = cursors_[rank_at(stage, at)].outputs[slot.micro_batch];
             return input;
         }
         const std::uint32_t boundary = slot.forward ? virtual_stage - 1 : virtual_stage;
@@ -183,33 +183,32 @@ private:
         const std::optional<ActivationExchange>& gathering = slot.forward ? from.activations : from.gradients;
         const std::uint32_t layer =
             arrangement_.first_layer[virtual_stage + (slot.forward ? 0 : 1)] - (slot.forward ? 0 : 1);
-        for (std::uint32_t index = 0; gathering && index < built_; ++index)
-            input[index] = add_exchange(rank_of(stage, index), *gathering, layer, slot.micro_batch, input[index], true);
+        for (std::uint32_t at = 0; gathering && at < built(); ++at)
+            input[at] = add_exchange(rank_at(stage, at), *gathering, layer, slot.micro_batch, input[at], true);
         return input;
     }
 
     /// A pass whose operations are being added on the ranks of a stage.
     struct Progress {
-        Progress(const PassProgram& program, std::uint32_t batch, ByIndex data)
+        Progress(const PassProgram& program, std::uint32_t batch, ByPlace data)
             : pass(&program), micro_batch(batch), input(std::move(data)) {}
 
         const PassProgram* pass;
         std::uint32_t micro_batch;
-        ByIndex input;
-        ByIndex also = {};  ///< what its first operations wait for besides, if not empty
-        std::vector<ByIndex> tasks = {};
+        ByPlace input;
+        ByPlace also = {};  ///< what its first operations wait for besides, if not empty
+        std::vector<ByPlace> tasks = {};
 
         bool done() const { return tasks.size() == pass->operations.size(); }
-        TaskId task_of(Operation::Number number, std::uint32_t index) const {
-            if (number == Operation::input) return input[index];
-            return number == Operation::nothing ? no_task : tasks[static_cast<std::size_t>(number)][index];
+        TaskId task_of(Operation::Number number, std::uint32_t at) const {
+            if (number == Operation::input) return input[at];
+            return number == Operation::nothing ? no_task : tasks[static_cast<std::size_t>(number)][at];
         }
     };
 
-    ByIndex output_of(const Progress& progress) const {
-        ByIndex output(built_);
-        for (std::uint32_t index = 0; index < built_; ++index)
-            output[index] = progress.task_of(progress.pass->output, index);
+    ByPlace output_of(const Progress& progress) const {
+        ByPlace output(built());
+        for (std::uint32_t at = 0; at < built(); ++at) output[at] = progress.task_of(progress.pass->output, at);
         return output;
     }
 
@@ -221,25 +220,25 @@ private:
     /// Adds the operations of a pass up to its next exchange.
     void add_until_exchange(std::uint32_t stage, Progress& progress) {
         const std::uint32_t micro_batch = progress.micro_batch;
-        std::vector<ByIndex>& tasks = progress.tasks;
+        std::vector<ByPlace>& tasks = progress.tasks;
         while (!progress.done()) {
             const std::size_t number = tasks.size();
             const Operation& operation = progress.pass->operations[number];
-            tasks.emplace_back(built_, no_task);
+            tasks.emplace_back(built(), no_task);
             const bool first = operation.after == Operation::input;
-            for (std::uint32_t index = 0; index < built_; ++index) {
-                const std::uint32_t rank = rank_of(stage, index);
-                const TaskId data = progress.task_of(operation.after, index);
-                TaskId& task = tasks[number][index];
+            for (std::uint32_t at = 0; at < built(); ++at) {
+                const std::uint32_t rank = rank_at(stage, at);
+                const TaskId data = progress.task_of(operation.after, at);
+                TaskId& task = tasks[number][at];
                 switch (operation.kind) {
                     case Operation::Kind::unit:
                         cursors_[rank].begun_before = std::exchange(cursors_[rank].begun, ranks_[rank].last_computed);
                         continue;
                     case Operation::Kind::gather:
                         // A rank without a part of the layer waits for the unit's other weights.
-                        task = arrangement_.layers[operation.layer].has_part(index)
+                        task = arrangement_.layers[operation.layer].has_part(indices_[at])
                                    ? add_gathering(rank, operation, micro_batch)
-                                   : tasks[number - 1][index];
+                                   : tasks[number - 1][at];
                         continue;
                     case Operation::Kind::exchange:
                         task = add_exchange(rank, *operation.exchange, operation.layer, micro_batch, data, first);
@@ -251,10 +250,10 @@ private:
                         task = add_computation(rank, operation, micro_batch, data);
                         break;
                 }
-                if (const TaskId also = progress.task_of(operation.also, index); also != no_task)
+                if (const TaskId also = progress.task_of(operation.also, at); also != no_task)
                     graph_.depend(task, also);
-                if (first && !progress.also.empty() && progress.also[index] != no_task)
-                    graph_.depend(task, progress.also[index]);
+                if (first && !progress.also.empty() && progress.also[at] != no_task)
+                    graph_.depend(task, progress.also[at]);
             }
             if (operation.kind == Operation::Kind::exchange) return;
         }
@@ -262,8 +261,8 @@ private:
 
     /// Adds the barrier at the end of a microbatch, on the ranks of a stage.
     void end_micro_batch(std::uint32_t stage) {
-        for (std::uint32_t index = 0; index < built_; ++index) {
-            RankPasses& passes = ranks_[rank_of(stage, index)];
+        for (std::uint32_t at = 0; at < built(); ++at) {
+            RankPasses& passes = ranks_[rank_at(stage, at)];
             MicroBatchEnd& end = passes.ends.emplace_back();
             end.computed = passes.last_computed;
             end.gradients = passes.gradients;
@@ -316,16 +315,16 @@ private:
     }
 
     void add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward,
-                  const ByIndex& output, const ByIndex& also) {
-        for (std::uint32_t index = 0; index < built_; ++index) {
-            const std::uint32_t rank = rank_of(stage, index);
+                  const ByPlace& output, const ByPlace& also) {
+        for (std::uint32_t at = 0; at < built(); ++at) {
+            const std::uint32_t rank = rank_at(stage, at);
             StreamId& stream = cursors_[rank].send[forward][on_way_back(boundary)];
             Task task{open(rank, stream, StreamKind::transfer), Phase::transfer,
                       arrangement_.first_layer[boundary + 1]};
-            task.exchange = transfer(boundary, forward, index);
+            task.exchange = transfer(boundary, forward, indices_[at]);
             task.micro_batch = micro_batch;
-            const TaskId sent = add(rank, task, output[index], false);
-            if (!also.empty()) graph_.depend(sent, also[index]);
+            const TaskId sent = add(rank, task, output[at], false);
+            if (!also.empty()) graph_.depend(sent, also[at]);
             if (plan_.parallelism.pipeline.blocks()) cursors_[rank].sent = sent;
         }
     }
@@ -405,21 +404,32 @@ private:
         return stage * arrangement_.stage_ranks + index;
     }
 
+    std::vector<std::uint32_t> built_indices() const {
+        std::vector<std::uint32_t> indices;
+        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
+            if (graph_.built(workers_[index])) indices.push_back(index);
+        return indices;
+    }
+
+    /// Returns the number of ranks of each stage that are built.
+    std::uint32_t built() const { return static_cast<std::uint32_t>(indices_.size()); }
+    std::uint32_t rank_at(std::uint32_t stage, std::uint32_t at) const { return rank_of(stage, indices_[at]); }
+
     TaskGraph& graph_;
     const Plan& plan_;
     const Arrangement& arrangement_;
     const std::vector<ProcessId>& workers_;
     const double gamma_s_per_B_;
-    const std::uint32_t syncs_;  ///< gradient_syncs()
-    const std::uint32_t built_;  ///< ranks of a stage that are built, the first ones
+    const std::uint32_t syncs_;                 ///< gradient_syncs()
+    const std::vector<std::uint32_t> indices_;  ///< in their stage, of the ranks that are built
     const std::vector<VirtualStagePasses> virtual_stages_;
     std::vector<RankPasses> ranks_;
     std::vector<Cursor> cursors_;
     /// By stage, grouping and first index: each is added to the graph once.
     std::map<std::tuple<std::uint32_t, Grouping, std::uint32_t>, GroupId> groups_;
     std::map<std::pair<const void*, std::uint32_t>, ExchangeId> exchanges_;
-    /// received_[forward][boundary · microbatches + microbatch][index]; boundary i follows virtual stage i.
-    std::vector<ByIndex> received_[2];
+    /// received_[forward][boundary · microbatches + microbatch][place]; boundary i follows virtual stage i.
+    std::vector<ByPlace> received_[2];
     std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, ExchangeId> transfers_;
     std::shared_ptr<const CollectiveAlgorithm> pass_on_;
 };

@@ -105,6 +105,12 @@ struct Pipeline {
         return turns() && virtual_stage / all % 2 == 1 ? all - 1 - way : way;
     }
 
+    /// Returns the smallest number of microbatches that the schedule has an order for.
+    std::int64_t fewest_micro_batches() const {
+        if (schedule == PipelineSchedule::interleaved) return stages;
+        return schedule == PipelineSchedule::dualpipe_v ? 2 * stages : 1;
+    }
+
     /// Returns true if a stage's next pass waits until what it sends has arrived.
     bool blocks() const {
         if (transfers != Transfers::as_schedule) return transfers == Transfers::blocking;

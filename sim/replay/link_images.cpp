@@ -13,13 +13,12 @@ namespace {
 
 class ImageSearch {
 public:
-    ImageSearch(const Wires& wires, const PairSet& pairs, std::uint32_t block, std::uint32_t period)
+    ImageSearch(const Wires& wires, const PairSet& pairs, const Rotations& rotations)
         : wires_(wires),
           pairs_(pairs),
-          block_(block),
-          period_(period),
-          after_(wires.links(), no_image),
-          before_(wires.links(), no_image) {}
+          rotations_(rotations),
+          after_(rotations.all().size(), std::vector<std::uint32_t>(wires.links(), no_image)),
+          before_(after_) {}
 
     std::optional<LinkImages> run(bool average) {
         if (average && !pass_middle()) return std::nullopt;
@@ -31,15 +30,15 @@ public:
 private:
     using Route = std::vector<std::uint32_t>;
 
-    std::uint32_t images() const { return block_ / period_; }
-    Pair moved(const Pair& pair, std::uint32_t times) const {
-        return {pair.channel, shifted(pair.from, block_, times * period_), shifted(pair.to, block_, times * period_)};
+    std::uint32_t images() const { return rotations_.images(); }
+    Pair image_of(const Pair& pair, std::uint32_t number) const {
+        return {pair.channel, rotations_.image(pair.from, number), rotations_.image(pair.to, number)};
     }
 
     /// Calls `use` with the route of each image.
     void each_route(const Pair& pair, const std::function<void(const Route&)>& use) const {
         for (std::uint32_t image = 0; image < images(); ++image) {
-            const Pair of = moved(pair, image);
+            const Pair of = image_of(pair, image);
             use(wires_.route_numbers(of.from, of.to, of.channel));
         }
     }
@@ -84,33 +83,46 @@ private:
                wires_.link_latency_s(a) == wires_.link_latency_s(b);
     }
 
-    /// Moves the route of a pair through all its images. Returns false if a link has no image.
+    /// Learns the links to which the rotations take those of the routes of all images. Returns false if a link has no
+    /// image.
     bool follow(const Pair& pair) {
-        Route route = route_of(pair);
-        for (std::uint32_t image = 1; image <= images(); ++image) {
-            const Pair to = moved(pair, image);
-            Route next = route_of(to);
-            if (next.size() != route.size() ||
-                wires_.inside_node(to.from, to.to) != wires_.inside_node(pair.from, pair.to))
+        std::vector<Route> routes;
+        for (std::uint32_t number = 0; number < images(); ++number) {
+            const Pair image = image_of(pair, number);
+            routes.push_back(route_of(image));
+            if (routes.back().size() != routes.front().size() ||
+                wires_.inside_node(image.from, image.to) != wires_.inside_node(pair.from, pair.to))
                 return false;
-            for (std::size_t i = 0; i < route.size(); ++i)
-                if (!learn_image(after_[route[i]], next[i]) || !learn_image(before_[next[i]], route[i]) ||
-                    !alike(route[i], next[i]))
-                    return false;
-            route = std::move(next);
         }
+        for (std::uint32_t number = 0; number < images(); ++number)
+            for (std::size_t shift = 0; shift < after_.size(); ++shift)
+                if (!learn(shift, routes[number], routes[rotations_.next(number, shift)])) return false;
         return true;
     }
 
-    /// Chooses the image of each link that is simulated.
+    bool learn(std::size_t shift, const Route& route, const Route& next) {
+        for (std::size_t i = 0; i < route.size(); ++i)
+            if (!learn_image(after_[shift][route[i]], next[i]) || !learn_image(before_[shift][next[i]], route[i]) ||
+                !alike(route[i], next[i]))
+                return false;
+        return true;
+    }
+
+    /// Chooses the image of each link that is simulated, the first of its orbit.
     bool choose() {
         std::vector<std::uint32_t>& chosen = result_.links;
         chosen.assign(wires_.links(), Wires::no_link);
         for (std::uint32_t link = 0; link < chosen.size(); ++link) {
-            if (after_[link] == no_image || chosen[link] != Wires::no_link) continue;
-            std::uint32_t size = 0;
-            for (std::uint32_t at = link; chosen[at] == Wires::no_link; at = after_[at], ++size) chosen[at] = link;
-            if (images() % size != 0) return false;
+            if (after_.front()[link] == no_image || chosen[link] != Wires::no_link) continue;
+            std::vector<std::uint32_t> orbit{link};
+            chosen[link] = link;
+            for (std::size_t at = 0; at < orbit.size(); ++at)
+                for (const std::vector<std::uint32_t>& after : after_)
+                    if (const std::uint32_t next = after[orbit[at]]; chosen[next] == Wires::no_link) {
+                        chosen[next] = link;
+                        orbit.push_back(next);
+                    }
+            if (images() % orbit.size() != 0) return false;
         }
         for (std::uint32_t link = 0; link < passed_.size(); ++link)
             if (passed_[link]) chosen[link] = Wires::passed;
@@ -127,17 +139,18 @@ private:
 
     const Wires& wires_;
     const PairSet& pairs_;
-    const std::uint32_t block_, period_;
-    std::vector<bool> passed_;                   // by link; empty: none
-    std::vector<std::uint32_t> after_, before_;  // by link: its image, and the link of which it is the image
+    const Rotations& rotations_;
+    std::vector<bool> passed_;  // by link; empty: none
+    // By shift and link: its image, and the link of which it is the image.
+    std::vector<std::vector<std::uint32_t>> after_, before_;
     LinkImages result_;
 };
 
 }  // namespace
 
-std::optional<LinkImages> find_link_images(const Wires& wires, const PairSet& pairs, std::uint32_t block,
-                                           std::uint32_t period, bool average) {
-    return ImageSearch(wires, pairs, block, period).run(average);
+std::optional<LinkImages> find_link_images(const Wires& wires, const PairSet& pairs, const Rotations& rotations,
+                                           bool average) {
+    return ImageSearch(wires, pairs, rotations).run(average);
 }
 
 }  // namespace syncline

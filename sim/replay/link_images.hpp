@@ -7,14 +7,16 @@
 
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/wires.hpp"
+#include "sim/taskgraph/rotations.hpp"
 
-/// Images of links under a shift of processes: see symmetry.hpp, which says what is averaged.
+/// Images of links under rotations of processes: see symmetry.hpp, which says what is averaged.
 ///
-/// The shift moves process i of each block of B processes to place i + k (mod B), and messages with it. It has images
-/// of links if each link on the route of a message is moved to one link, of equal bandwidth and latency, on the route
-/// of the image. Then the links fall into circles, of which one link is simulated each; their sizes must divide B/k.
+/// Rotations move processes, and messages with them. A rotation has images of links if each link on the route of a
+/// message is moved to one link, of equal bandwidth and latency, on the route of the image. Then the links fall into
+/// orbits, those that the rotations take to each other, of which one link is simulated each. The size of an orbit
+/// divides the number of images.
 ///
-/// Time: O(B/k · routes).
+/// Time and memory: O(images · routes) and O(images).
 namespace syncline {
 
 inline constexpr std::uint32_t no_image = ~std::uint32_t{0};
@@ -33,9 +35,9 @@ struct LinkImages {
 
 using PairSet = std::unordered_set<Pair, Pair::Hash>;
 
-/// Returns the images of the links on the routes of `pairs`, the messages of the first k processes of each block, if
-/// there are images. `average`: routes count without the links in the middle, if these restrict nothing.
-std::optional<LinkImages> find_link_images(const Wires& wires, const PairSet& pairs, std::uint32_t block,
-                                           std::uint32_t period, bool average);
+/// Returns the images of the links on the routes of `pairs`, the messages of processes that stand for others, if there
+/// are images. `average`: routes count without the links in the middle, if these restrict nothing.
+std::optional<LinkImages> find_link_images(const Wires& wires, const PairSet& pairs, const Rotations& rotations,
+                                           bool average);
 
 }  // namespace syncline

@@ -45,13 +45,24 @@ public:
     Count(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, Timeline& timeline)
         : graph_(graph), lanes_(lanes), wires_(wires), timeline_(timeline) {}
 
+    /// Counts the exchange in all images of its group.
     void add(const Exchange& exchange, std::uint32_t times) {
         const std::uint32_t members = members_of(graph_, exchange);
-        for (std::uint32_t member = 0; member < members; ++member)
-            for (std::uint32_t lane = 0; lane < exchange.algorithm->lanes(); ++lane)
-                add(exchange, member,
-                    exchange.algorithm->lane_program(lane, member, members, exchange.bytes - exchange.added_bytes, 0),
-                    times);
+        const Rotations& rotations = graph_.rotations();
+        std::set<ProcessId> counted;
+        for (std::uint32_t number = 0; number < rotations.images(); ++number) {
+            std::vector<ProcessId> group;
+            for (const ProcessId member : graph_.group(exchange.group))
+                group.push_back(rotations.image(member, number));
+            if (counted.contains(group.front())) continue;
+            counted.insert(group.begin(), group.end());
+            for (std::uint32_t member = 0; member < members; ++member)
+                for (std::uint32_t lane = 0; lane < exchange.algorithm->lanes(); ++lane)
+                    add(exchange, group, member,
+                        exchange.algorithm->lane_program(lane, member, members, exchange.bytes - exchange.added_bytes,
+                                                         0),
+                        times);
+        }
     }
 
     void finish(std::uint32_t iterations, Wires& wires) const {
@@ -60,8 +71,8 @@ public:
     }
 
 private:
-    void add(const Exchange& exchange, std::uint32_t member, const Program& program, std::uint32_t times) {
-        const std::span<const ProcessId> group = graph_.group(exchange.group);
+    void add(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t member, const Program& program,
+             std::uint32_t times) {
         const Partition& partition = program.partition;
         const std::uint32_t channel = lanes_.channel(exchange, program);
         const auto carry = [&](std::uint32_t peer, std::uint64_t bytes, std::uint64_t on_wires) {

@@ -8,7 +8,8 @@
 /// Effects of exchanges that are rounded up to blocks of equal size: see TaskGraph::represent().
 ///
 /// Counts. The members of such an exchange send up to a byte less with each block than is simulated, each another one,
-/// so that none stands for others. All members' messages are counted from their programs for the real number of bytes.
+/// so that none stands for others. The messages of all members, and of those of the images of their group, are counted
+/// from their programs for the real number of bytes.
 ///
 /// Times. Suppose that no two messages can ever share a link, because each link has those of one lane to one peer. Then
 /// a message takes a time of its own, and what waits for several things begins when the last of them ends, so that ends
@@ -19,7 +20,7 @@
 ///     Σ over its exchanges, Σ over their steps, largest difference that rounding makes to a message and its reduction.
 ///
 /// It adds up over iterations. There is no bound if messages share links: those that the rounding keeps in step might
-/// meet others without it (1.8 % was seen). Nor is there one if a time does not only delay what follows: with clocks,
+/// meet others without it (3.1 % was seen). Nor is there one if a time does not only delay what follows: with clocks,
 /// with computation that exchanges slow down, with copies between device and buffers, with windows, and with several
 /// lanes.
 namespace syncline {

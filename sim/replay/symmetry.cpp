@@ -1,6 +1,7 @@
 #include "sim/replay/symmetry.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <tuple>
@@ -45,52 +46,70 @@ bool same_program(const Program& a, const Program& b, std::uint32_t turn, std::u
 
 }  // namespace
 
-bool shifts_nodes(const std::vector<Place>& places, std::uint32_t block, std::uint32_t period) {
-    std::vector<std::uint32_t> image;
+bool rotates_nodes(const std::vector<Place>& places, const Rotation& rotation) {
+    std::map<std::uint32_t, std::uint32_t> nodes;
+    std::map<Place, Place> images;
     for (ProcessId process = 0; process < places.size(); ++process) {
-        const Place &from = places[process], &to = places[shifted(process, block, period)];
-        if (from.device != to.device || from.in_fabric()) return false;
-        if (image.size() <= from.node) image.resize(from.node + 1, no_image);
-        if (!learn_image(image[from.node], to.node)) return false;
+        const Place &from = places[process], &to = places[shifted(process, rotation.span, rotation.period)];
+        if (from.on_device() != to.on_device() || from.in_fabric() || to.in_fabric() ||
+            nodes.try_emplace(from.node, to.node).first->second != to.node ||
+            images.try_emplace(from, to).first->second != to)
+            return false;
     }
     return true;
 }
 
-/// Checks one shift.
+/// Checks rotations of a graph, or of one of which the processes of these rotations, or of more, are built.
 class SymmetryCheck {
 public:
-    SymmetryCheck(const TaskGraph& graph, const Lanes& lanes, const Wires& wires,
-                  const std::vector<std::vector<StreamId>>& streams, const std::vector<std::uint32_t>& positions,
-                  std::uint32_t period, bool average)
+    SymmetryCheck(const TaskGraph& graph, const Lanes& lanes, const Wires& wires)
         : graph_(graph),
           lanes_(lanes),
           wires_(wires),
-          streams_(streams),
-          positions_(positions),
-          average_(average),
-          shift_(graph.block(), period) {}
+          streams_(graph.processes().size()),
+          positions_(graph.tasks().size()),
+          symmetry_({}) {
+        for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
+            streams_[graph.streams()[stream].process].push_back(stream);
+            std::uint32_t position = 0;
+            for (const TaskId task : graph.tasks_of(stream)) positions_[task] = position++;
+        }
+    }
 
-    std::optional<Symmetry> run() {
-        images_.resize(graph_.exchanges());
-        if (!shifts_nodes(wires_.places(), graph_.block(), shift_.period_)) return std::nullopt;
-        // What is simulated comes first: most shifts that are none fail there.
+    std::optional<Symmetry> find(const Rotations& rotations, bool average) {
+        symmetry_ = Symmetry(rotations);
+        const bool built = graph_.images() > 1;
+        // What is simulated comes first: most rotations that are none fail there.
         const bool found =
-            graph_.images() > 1 ? shifted_exchanges() && links() : processes(true) && links() && processes(false);
-        return found ? std::optional(shift_) : std::nullopt;
+            each_rotation([&] {
+                return rotates_nodes(wires_.places(), rotation_) && (built ? shifted_exchanges() : processes(true));
+            }) &&
+            links(average) && (built || each_rotation([&] { return processes(false); }));
+        return found ? std::optional(symmetry_) : std::nullopt;
     }
 
 private:
-    /// The exchange to which the shift takes an exchange, and the places by which it moves members.
+    /// The exchange to which the rotation takes an exchange, and the places by which it moves members.
     struct Image {
         ExchangeId exchange = Task::no_exchange;
         std::uint32_t turn = 0;
     };
 
-    ProcessId next(ProcessId process) const { return shift_.moved(process, 1); }
+    /// Returns true if `check` is true of each rotation.
+    template <class Check>
+    bool each_rotation(Check check) {
+        return std::ranges::all_of(symmetry_.rotations().all(), [&](const Rotation& rotation) {
+            rotation_ = rotation;
+            images_.assign(graph_.exchanges(), {});
+            return check();
+        });
+    }
+
+    ProcessId next(ProcessId process) const { return shifted(process, rotation_.span, rotation_.period); }
     std::uint32_t count() const { return static_cast<std::uint32_t>(graph_.processes().size()); }
 
-    /// Returns true if the shift takes each exchange of simulated processes to itself, turned, or to one of processes
-    /// that are not simulated, which has the same programs, because the tasks are alike.
+    /// Returns true if the rotation takes each exchange of simulated processes to itself, turned, or to one of
+    /// processes that are not simulated, which has the same programs, because the tasks are alike.
     bool shifted_exchanges() {
         for (ExchangeId id = 0; id < images_.size(); ++id) {
             const Exchange& exchange = graph_.exchange(id);
@@ -110,7 +129,7 @@ private:
 
     bool processes(bool simulated) {
         for (ProcessId process = 0; process < count(); ++process) {
-            if (shift_.simulated(process) != simulated) continue;
+            if (symmetry_.simulated(process) != simulated) continue;
             const Process &a = graph_.processes()[process], &b = graph_.processes()[next(process)];
             const std::vector<StreamId>&one = streams_[process], &other = streams_[next(process)];
             if (a.pace.varies() || a.pace.slowdown != b.pace.slowdown || one.size() != other.size() ||
@@ -195,19 +214,19 @@ private:
     /// Returns true if a group with simulated members has the representatives of all its members, so that those who
     /// wait for each other's messages are in one exchange.
     bool closed(std::span<const ProcessId> group) const {
-        const auto simulated = [&](ProcessId process) { return shift_.simulated(process); };
+        const auto simulated = [&](ProcessId process) { return symmetry_.simulated(process); };
         if (std::none_of(group.begin(), group.end(), simulated)) return true;
         const std::unordered_set<ProcessId> members(group.begin(), group.end());
         return std::all_of(group.begin(), group.end(),
-                           [&](ProcessId process) { return members.contains(shift_.representative(process)); });
+                           [&](ProcessId process) { return members.contains(symmetry_.representative(process)); });
     }
 
     /// Finds the images of the links of all routes.
-    bool links() {
+    bool links(bool average) {
         PairSet pairs;
         std::set<std::tuple<ExchangeId, std::uint32_t>> seen;
         for (ProcessId process = 0; process < count(); ++process) {
-            if (!shift_.simulated(process)) continue;
+            if (!symmetry_.simulated(process)) continue;
             for (const StreamId stream : streams_[process])
                 for (const TaskId id : graph_.tasks_of(stream)) {
                     const Task& task = graph_.tasks()[id];
@@ -215,9 +234,20 @@ private:
                         add_pairs(process, task, pairs);
                 }
         }
-        std::optional<LinkImages> images = find_link_images(wires_, pairs, shift_.block_, shift_.period_, average_);
-        if (images) shift_.links_ = std::move(*images);
+        if (graph_.images() > symmetry_.images()) add_images(pairs);
+        std::optional<LinkImages> images = find_link_images(wires_, pairs, symmetry_.rotations(), average);
+        if (images) symmetry_.links_ = std::move(*images);
         return images.has_value();
+    }
+
+    /// Adds the pairs whose senders are simulated, but not built.
+    void add_images(PairSet& pairs) const {
+        const Rotations& built = graph_.rotations();
+        const std::vector<Pair> known(pairs.begin(), pairs.end());
+        for (const Pair& pair : known)
+            for (std::uint32_t number = 1; number < built.images(); ++number)
+                if (const ProcessId from = built.image(pair.from, number); symmetry_.simulated(from))
+                    pairs.insert({pair.channel, from, built.image(pair.to, number)});
     }
 
     void add_pairs(ProcessId process, const Task& task, PairSet& pairs) const {
@@ -237,40 +267,67 @@ private:
     const TaskGraph& graph_;
     const Lanes& lanes_;
     const Wires& wires_;
-    const std::vector<std::vector<StreamId>>& streams_;  // by process
-    const std::vector<std::uint32_t>& positions_;        // by task: in its stream
-    const bool average_;
-    Symmetry shift_;
-    std::vector<Image> images_;  // by exchange
+    std::vector<std::vector<StreamId>> streams_;  // by process
+    std::vector<std::uint32_t> positions_;        // by task: in its stream
+    Symmetry symmetry_;
+    Rotation rotation_;          // the one that is looked at
+    std::vector<Image> images_;  // by exchange: under it
     std::set<
         std::tuple<const CollectiveAlgorithm*, const CollectiveAlgorithm*, std::uint64_t, std::uint32_t, std::uint32_t>>
         compared_;
 };
 
+namespace {
+
+/// Returns whether nothing but tasks and links tells processes apart.
+bool may_be_alike(const TaskGraph& graph, const Wires& wires) {
+    const std::vector<std::uint32_t>& spans = graph.spans();
+    return !spans.empty() && graph.processes().size() % spans.front() == 0 && graph.queues().empty() &&
+           !graph.lateness().varies() && wires.streams_wait() && wires.native() == nullptr && wires.fixed_ways();
+}
+
+/// Adds rotations, one inside the other, each with the smallest period that `works`, a multiple of its own in `least`.
+template <class Works>
+Rotations smallest(const Rotations& least, Works works) {
+    Rotations found;
+    for (const Rotation& rotation : least.all()) {
+        if (!found.admits(rotation.span)) continue;
+        for (std::uint32_t period = rotation.period; period < rotation.span; period += rotation.period) {
+            if (rotation.span % period != 0 || !works(found.with({rotation.span, period}))) continue;
+            found = found.with({rotation.span, period});
+            break;
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+Rotations rotations_of(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average) {
+    if (!may_be_alike(graph, wires)) return {};
+    SymmetryCheck check(graph, lanes, wires);
+    return smallest(graph.rotations(), [&](const Rotations& rotations) {
+        return check.find(rotations, false) || (average && check.find(rotations, true));
+    });
+}
+
 std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average) {
-    const std::uint32_t block = graph.block();
-    if (block < 2 || graph.processes().size() % block != 0 || !graph.queues().empty() || graph.lateness().varies() ||
-        !wires.streams_wait() || wires.native() != nullptr || !wires.fixed_ways())
-        return std::nullopt;
-    std::vector<std::vector<StreamId>> streams(graph.processes().size());
-    std::vector<std::uint32_t> positions(graph.tasks().size());
-    for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
-        streams[graph.streams()[stream].process].push_back(stream);
-        std::uint32_t position = 0;
-        for (const TaskId task : graph.tasks_of(stream)) positions[task] = position++;
-    }
-    const auto check = [&](std::uint32_t period, bool averaged = false) {
-        return SymmetryCheck(graph, lanes, wires, streams, positions, period, averaged).run();
-    };
+    if (!may_be_alike(graph, wires)) return std::nullopt;
+    SymmetryCheck check(graph, lanes, wires);
     if (graph.images() > 1) {
-        const std::uint32_t period = block / graph.images();
-        std::optional<Symmetry> found = check(period);
-        return found || !average ? found : check(period, true);
+        std::optional<Symmetry> found = check.find(graph.rotations(), false);
+        return found || !average ? found : check.find(graph.rotations(), true);
     }
-    for (std::uint32_t period = 1; period < block; ++period)
-        if (block % period == 0)
-            if (std::optional<Symmetry> found = check(period)) return found;
-    return std::nullopt;
+    std::optional<Symmetry> found;
+    Rotations any;
+    for (const std::uint32_t span : graph.spans()) any = any.with({span, 1});
+    smallest(any, [&](const Rotations& rotations) {
+        std::optional<Symmetry> more = check.find(rotations, false);
+        const bool works = more.has_value();
+        if (works) found = std::move(more);
+        return works;
+    });
+    return found;
 }
 
 }  // namespace syncline

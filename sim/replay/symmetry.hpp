@@ -10,27 +10,27 @@
 #include "sim/replay/wires.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Symmetry of a simulation: a shift of all processes after which everything is as before.
+/// Symmetry of a simulation: rotations of all processes after which everything is as before.
 ///
-/// Processes come in blocks of B (TaskGraph::set_block), such as the ranks of a stage, which its replicas have in
-/// order. The shift moves process i of each block to place i + k (mod B), where k divides B. If it takes tasks to equal
+/// A rotation moves process i of each span of s processes to place i + k (mod s), where k divides s: of the ranks of a
+/// stage, which its replicas have in order, or of the tensor-parallel ranks of each replica. If it takes tasks to equal
 /// tasks, groups to groups, their members' programs to the same programs among the shifted peers, and routes to routes
-/// over equal links, then each process does at every moment what its n = B/k images do, because a simulation is
-/// deterministic and links are shared by max-min fairness, which knows no numbers. So one image is simulated, the first
-/// k processes of each block, and stands for all (the quotient of the simulation by the cyclic group of the shift):
+/// over equal links, then each process does at every moment what its images do, because a simulation is deterministic
+/// and links are shared by max-min fairness, which knows no numbers. So are several rotations, one inside the other
+/// (Rotations), which commute, and give a process n images, the product of their s/k. One image is simulated, and
+/// stands for all (the quotient of the simulation by the group that the rotations generate):
 ///
 /// - A message from p to q is that of its image whose sender is simulated: pairs are `canonical`. The receiver, if it
-///   is not simulated, is represented by the process k places or a multiple of it before, which waits for the same
-///   message.
-/// - Links have images, too. Of a link's s images, which divide n, one is simulated, with s/n of its bandwidth, since
-///   each simulated message stands for n/s on that link. (A node's port has n images; a link that all nodes share,
+///   is not simulated, is represented by its own simulated image, which waits for the same message.
+/// - Links have images, too. Of a link's m images, which divide n, one is simulated, with m/n of its bandwidth, since
+///   each simulated message stands for n/m on that link. (A device's port has n images; a link that all nodes share,
 ///   one.)
 ///
 /// A group with simulated members must have the representatives of all its members.
 ///
 /// This is exact, up to rounding, if blocks are equal (TaskGraph::represent may make them so: rounding.hpp). Everything
-/// is checked on the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest shift that maps
-/// nodes to nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which members
+/// is checked on the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest period
+/// fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which members
 /// differ; noise; queues; messages for which loads or a hash choose one of several ways.
 ///
 /// Averages. Nodes are seldom alike in a whole fabric: 168 nodes do not fill units of 32, and messages between some of
@@ -46,14 +46,15 @@ namespace syncline {
 
 class Symmetry {
 public:
+    const Rotations& rotations() const { return rotations_; }
     /// Returns the number of processes that each simulated one stands for.
-    std::uint32_t images() const { return block_ / period_; }
-    bool simulated(ProcessId process) const { return process % block_ < period_; }
-    ProcessId representative(ProcessId process) const { return process / block_ * block_ + process % block_ % period_; }
+    std::uint32_t images() const { return rotations_.images(); }
+    bool simulated(ProcessId process) const { return rotations_.stands(process); }
+    ProcessId representative(ProcessId process) const { return rotations_.representative(process); }
     /// Returns the image of the pair whose sender is simulated.
     Pair canonical(const Pair& pair) const {
-        const std::uint32_t times = images() - pair.from % block_ / period_;
-        return {pair.channel, moved(pair.from, times), moved(pair.to, times)};
+        const std::uint32_t home = rotations_.home(pair.from);
+        return {pair.channel, rotations_.image(pair.from, home), rotations_.image(pair.to, home)};
     }
     /// Returns the simulated image of each link: see Wires::represent().
     const std::vector<std::uint32_t>& links() const { return links_.links; }
@@ -66,21 +67,23 @@ private:
     friend std::optional<Symmetry> find_symmetry(const TaskGraph&, const Lanes&, const Wires&, bool);
     friend class SymmetryCheck;
 
-    Symmetry(std::uint32_t block, std::uint32_t period) : block_(block), period_(period) {}
-    /// Returns the process after that many shifts.
-    ProcessId moved(ProcessId process, std::uint32_t times) const { return shifted(process, block_, times * period_); }
+    explicit Symmetry(Rotations rotations) : rotations_(std::move(rotations)) {}
 
-    std::uint32_t block_, period_;
+    Rotations rotations_;
     LinkImages links_;
 };
 
-/// Returns true if moving processes by `period` in blocks of `block` takes those of a node to places of the same kind
-/// on one node.
-bool shifts_nodes(const std::vector<Place>& places, std::uint32_t block, std::uint32_t period);
+/// Returns true if the rotation takes the processes of a node to one node, and those of a device to one device.
+bool rotates_nodes(const std::vector<Place>& places, const Rotation& rotation);
 
-/// Returns the symmetry of this graph on these links, with the smallest period; nothing if there is none. Of a graph
-/// with representatives only (TaskGraph::represent) it is theirs, or there is none, and their tasks count as checked.
-/// With `average` it may be one with averages there, if it is none without.
+/// Returns the rotations that are symmetries on these links, of a graph with those representatives only that its
+/// rotations have (TaskGraph::represent), and of equal or larger periods than theirs. They are searched for span by
+/// span, the largest first, and may still fail in a graph that has all of their representatives.
+Rotations rotations_of(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average);
+
+/// Returns the symmetry of this graph on these links, with the smallest period in each of its spans, the largest span
+/// first; nothing if there is none. Of a graph with representatives only (TaskGraph::represent) it is theirs, or there
+/// is none, and their tasks count as checked. With `average` it may be one with averages there, if it is none without.
 std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires,
                                       bool average = false);
 

@@ -41,7 +41,11 @@ GroupId TaskGraph::add_group(std::vector<ProcessId> members) {
 ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
     exchanges_.push_back(exchange);
     const std::vector<ProcessId>& group = groups_[exchange.group];
-    if (images() > 1 && std::ranges::count(group, shifted(group.front(), block_, period_)) > 0) {
+    const auto turns = [&](const Rotation& rotation) {
+        return rotation.span == spans_.front() &&
+               std::ranges::count(group, shifted(group.front(), rotation.span, rotation.period)) > 0;
+    };
+    if (std::ranges::any_of(rotations_.all(), turns)) {
         const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->slices()};
         const std::uint64_t added = (blocks - exchange.bytes % blocks) % blocks;
         if (added <= std::min(negligible_.each, negligible_.all)) {

@@ -9,6 +9,7 @@
 #include "sim/platform/interference.hpp"
 #include "sim/platform/place.hpp"
 #include "sim/taskgraph/pace.hpp"
+#include "sim/taskgraph/rotations.hpp"
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other. A process is a
 /// worker (a rank) or a server. Each of its streams executes its tasks in the order in which they were added, like a
@@ -16,7 +17,6 @@
 /// previous one. A collective is one task for each member of its group; its messages are generated during replay.
 namespace syncline {
 
-using ProcessId = std::uint32_t;
 using StreamId = std::uint32_t;
 using TaskId = std::uint32_t;
 using ExchangeId = std::uint32_t;
@@ -25,11 +25,6 @@ using QueueId = std::uint32_t;
 
 inline constexpr TaskId no_task = ~TaskId{0};
 inline constexpr StreamId no_stream = ~StreamId{0};
-
-/// Returns the process that is so many places further in its block of processes, which is a cycle.
-constexpr ProcessId shifted(ProcessId process, std::uint32_t block, std::uint32_t places) {
-    return process / block * block + (process % block + places) % block;
-}
 
 enum class StreamKind : std::uint8_t {
     compute,
@@ -149,15 +144,16 @@ public:
     /// if any, and same priority. A stream is in at most one such queue, and completes an iteration before it begins
     /// the next.
     QueueId take_by_priority(std::vector<StreamId> streams);
-    /// Says that the processes come in blocks of this many, consecutive ones, and that those of a block may be alike:
-    /// see symmetry.hpp. A hint that nothing else depends on.
-    void set_block(std::uint32_t processes) { block_ = processes; }
-    /// Says that only the first `period` processes of each block have streams. Those of the others would be alike; a
-    /// group has all its members. Only symmetry.hpp can replay such a graph. Members of several images would differ by
-    /// a byte in exchanges whose blocks do: those that are added afterwards are rounded up to blocks of equal size, in
-    /// each part of the buffer, as far as `negligible` permits. See sim/replay/rounding.hpp for the effects.
-    void represent(std::uint32_t period, Rounding negligible) {
-        period_ = period;
+    /// Says that processes may be alike within spans of so many consecutive ones, the largest first: see symmetry.hpp.
+    /// A hint that nothing else depends on.
+    void set_spans(std::vector<std::uint32_t> spans) { spans_ = std::move(spans); }
+    /// Says that only processes that stand for others have streams. Those of the others would be alike; a group has all
+    /// its members. Only symmetry.hpp can replay such a graph. Members of several images would differ by a byte in
+    /// exchanges whose blocks do: those that are added afterwards, of groups that a rotation of the largest span turns,
+    /// are rounded up to blocks of equal size, in each part of the buffer, as far as `negligible` permits. See
+    /// sim/replay/rounding.hpp for the effects.
+    void represent(Rotations rotations, Rounding negligible) {
+        rotations_ = std::move(rotations);
         negligible_ = negligible;
     }
     /// Sets the noise of all messages' latencies.
@@ -175,11 +171,12 @@ public:
     std::span<const ProcessId> group(GroupId id) const { return groups_[id]; }
     const std::vector<std::vector<StreamId>>& queues() const { return queues_; }
     const Lateness& lateness() const { return lateness_; }
-    std::uint32_t block() const { return block_; }  ///< 0: not set
+    const std::vector<std::uint32_t>& spans() const { return spans_; }
+    const Rotations& rotations() const { return rotations_; }  ///< of represent()
     /// Returns true if the process has its streams.
-    bool built(ProcessId process) const { return period_ == 0 || process % block_ < period_; }
+    bool built(ProcessId process) const { return rotations_.stands(process); }
     /// Returns the number of processes for which each one stands that has its streams.
-    std::uint32_t images() const { return period_ == 0 ? 1 : block_ / period_; }
+    std::uint32_t images() const { return rotations_.images(); }
 
     // After seal():
     std::span<const TaskId> tasks_of(StreamId stream) const;
@@ -201,7 +198,8 @@ private:
     std::vector<std::vector<ProcessId>> groups_;
     std::vector<std::vector<StreamId>> queues_;
     Lateness lateness_;
-    std::uint32_t block_ = 0, period_ = 0;
+    std::vector<std::uint32_t> spans_;
+    Rotations rotations_;
     Rounding negligible_;  // that may still be added
     std::vector<Edge> edges_;
     // Rows of two sparse matrices: row i is [start[i], start[i+1]) of the other array.

@@ -17,6 +17,7 @@ START_LIMIT_S = 10
 MOST_GPT_S, MOST_GPT_MB = 60, 4000  # of an iteration on 1024 devices, whole, start-up included
 MOST_RESNET_FOLDED_S = 5  # among 1024 ranks
 MOST_SERVERS_S = 30
+MOST_FOLDED_S = 10  # CPU seconds of a folded iteration of Llama-3-405B
 MOST_PLAN_S = 300  # the best plan of Llama-3-70B on 512 devices, found and run, with two cores
 
 
@@ -64,6 +65,41 @@ def gpt_3(report, options):
     print(f"GPT-3 175B on 1024 devices: an iteration of {messages} messages in {cost.wall_s:.1f} s, "
           f"{cost.peak_memory_MB:.0f} MB ", report.verdict("GPT-3", *goals))
     report.figures["gpt_3_175b"] = cost.figures(messages)
+
+
+def llama_3_405b(ranks, platform, batch, **split):
+    """Returns a scenario of Llama-3-405B on 16 stages of four virtual ones each."""
+    return {"platform": platform, "workload": "llama-3-405b", "training": {
+        "ranks": ranks, "batch": batch, "framework": "megatron-core", "fidelity": "folded", "iterations": 1,
+        "parallelism": {"sequence": True, "sharding": "optimizer", **split, "pipeline": {
+            "stages": 16, "schedule": "interleaved", "virtual_stages": 4, "micro_batch_size": 1,
+            "layers": [3] + [4] * 62 + [3]}}}}
+
+
+def large_folded(report, options):
+    """Measures folded iterations of Llama-3-405B: with context parallelism, on racks that a stage fills, and on racks
+    that stages fill only in part. The ratio is that of messages, folded ones included, per CPU second."""
+    if options.quick:
+        print("Llama-3-405B on 8192 and 1024 devices, folded: not run, --quick")
+        return
+    racks = llama_3_405b(1024, "gb200-nvl72", 1536, model=4)
+    runs = {"8192-h100": llama_3_405b(8192, "dgx-h100", 64, model=8, context=16),
+            "1024-gb200-of-64": {**racks, "variants": {"base": {"platform.per_node": {"devices": 64, "nics": 64}}}},
+            "1024-gb200": racks}
+    for where, content in runs.items():
+        name = f"llama-3-405b-{where}"
+        path = scenario(name, content)
+        clock, cost = measure(1, bare(1024), run(name, path, "--allow-oom"))
+        expected_s = json.loads(output([SYNCLINE, "run", path, "--dry-run", "--format", "json"]))["dry_run"][0][
+            "simulation"]["wall_time_s"]
+        messages = result(name)["messages"]
+        report.ratio(f"{name}_of_bare_1024", messages / cost.cpu_s / (2 * 1024 * 1023 / clock.cpu_s))
+        of_expected = cost.cpu_s / expected_s
+        goals = [Goal("CPU s", cost.cpu_s, most=MOST_FOLDED_S), Goal("of the estimate", of_expected, least=1 / 2),
+                 Goal("of the estimate", of_expected, most=2)]
+        print(f"Llama-3-405B on {where}, folded: {messages} messages in {cost.cpu_s:.1f} CPU s, "
+              f"{cost.peak_memory_MB:.0f} MB ", report.verdict(name, *goals))
+        report.figures[name.replace("-", "_")] = {**cost.figures(messages), "estimated_s": expected_s}
 
 
 def plan(report, options):

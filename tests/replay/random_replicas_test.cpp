@@ -96,7 +96,7 @@ RandomPlan uneven_plan(std::uint64_t seed) {
 }
 
 struct Seen {
-    int plans = 0, represented = 0, rounded = 0, bounded = 0, micro_batches = 0;
+    int plans = 0, represented = 0, within = 0, rounded = 0, bounded = 0, micro_batches = 0;
     double worst = 0;  ///< relative difference without a bound
 
     void check(RandomPlan random) {
@@ -118,6 +118,9 @@ struct Seen {
             const bool rounds = any_rounded(some.graph);
             CHECK((bound || rounds));
             represented += some.folded.images > 1;
+            within += std::ranges::any_of(some.graph.rotations().all(), [&](const Rotation& rotation) {
+                return rotation.span < random.plan.stage_ranks();
+            });
             rounded += rounds;
             bounded += rounds && bound;
             micro_batches += some.folded.micro_batches_folded > 0;
@@ -129,12 +132,13 @@ struct Seen {
 
     void check(std::uint64_t first, std::uint64_t end) {
         for (std::uint64_t seed = first; seed < end; ++seed) check(uneven_plan(seed));
-        WARN(
-            fmt::format("{} plans, {} of them by ranks that stand for others, {} rounded, {} of these with a bound, {} "
-                        "with fewer microbatches; worst relative difference without a bound {:.1e}",
-                        plans, represented, rounded, bounded, micro_batches, worst));
+        WARN(fmt::format(
+            "{} plans, {} of them by ranks that stand for others, {} within replicas, {} rounded, {} of these "
+            "with a bound, {} with fewer microbatches; worst relative difference without a bound {:.1e}",
+            plans, represented, within, rounded, bounded, micro_batches, worst));
         // Otherwise little would be tested.
         CHECK(represented > plans / 8);
+        CHECK(within > plans / 20);
         CHECK(rounded - bounded > plans / 40);
         CHECK(bounded > plans / 40);
     }

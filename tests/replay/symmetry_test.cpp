@@ -89,16 +89,54 @@ TEST_CASE("symmetry: replicas on equal nodes are simulated once, whatever the pl
         plan.overlap = chance.of<Overlap>({Overlap::none, Overlap::wait_free});
         plan.parallelism.sharding = chance.of<Sharding>({Sharding::none, Sharding::optimizer, Sharding::parameters});
         plan.algorithm.name = "ring";
-        const Cluster cluster = nodes_of((plan.ranks + devices - 1) / devices, devices, nics);
+        Cluster cluster = nodes_of((plan.ranks + devices - 1) / devices, devices, nics);
+        cluster.transport.channels = 1;  // several would run through every second node backwards
         INFO(fmt::format("world {}: {} stages of {} rows and {} replicas, {} devices and {} ports, sharding {}", world,
                          stages, rows, replicas, devices, nics, static_cast<int>(plan.parallelism.sharding)));
         const Pairs pairs = both(cluster, even_layers(chance, 4, 64), plan);
         check_equal(pairs);
-        // A stage that fills whole nodes has one image for each of them; a replica's rows stay together.
-        const std::int64_t together = std::max(devices, rows);
-        const std::int64_t images = stage_ranks % devices == 0 ? stage_ranks / together : 1;
-        CHECK(pairs.some.timeline.images == std::max<std::int64_t>(images, 1));
+        // A stage in one node has an image for each replica; one in several for each node, or for each replica that is
+        // in several nodes. Rows of a replica are images of each other, or their nodes are.
+        const std::int64_t replicas_alike = stage_ranks <= devices ? replicas : stage_ranks / std::max(devices, rows);
+        const std::int64_t rows_alike = rows <= devices ? rows : rows / devices;
+        CHECK(pairs.some.timeline.images == replicas_alike * rows_alike);
     }
+}
+
+TEST_CASE("symmetry: tensor-parallel ranks of a node stand for each other, beside replicas and stages", "[memory]") {
+    // 2 stages of 4 replicas of 4 rows: a replica on each node of 4 devices; two or three on nodes of 8 and 12, where
+    // stages and replicas have other neighbours on each node.
+    for (const auto& [devices, replicas_alike] : {std::pair{4, 4}, {8, 2}, {12, 1}}) {
+        for (const Latency waits : {Latency::travelling, Latency::blocking}) {
+            CAPTURE(devices);
+            Chance chance(13);
+            Plan plan = pipeline_of(2, 16, 6);
+            plan.parallelism.layout.rows = 4;
+            plan.parallelism.sharding = Sharding::optimizer;
+            plan.overlap = Overlap::wait_free;
+            Cluster cluster = nodes_of((32 + devices - 1) / devices, devices, devices);
+            cluster.latency = waits;
+            const Pairs pairs = both(cluster, even_layers(chance, 4, 192), plan);
+            check_equal(pairs);
+            CHECK(pairs.some.timeline.images == static_cast<std::uint32_t>(4 * replicas_alike));
+            CHECK(pairs.built.graph.rotations().all().back() == Rotation{4, 1});
+        }
+    }
+}
+
+TEST_CASE("symmetry: rows are not alike where a node's links tell their devices apart", "[memory]") {
+    // Two ports for four devices, two of which share a port: turned by two places the rows are alike.
+    Chance chance(14);
+    Plan plan = pipeline_of(1, 8, 2);
+    plan.parallelism.layout.rows = 4;
+    const Pairs ports = both(nodes_of(2, 4, 2), even_layers(chance, 3, 192), plan);
+    check_equal(ports);
+    CHECK(ports.built.graph.rotations().all() == std::vector<Rotation>{{8, 4}, {4, 2}});
+    // A tree among the rows has a root.
+    plan.parallelism.algorithms.allreduce = "binomial-tree";
+    const Pairs tree = both(nodes_of(2, 4, 4), even_layers(chance, 3, 192), plan);
+    check_equal(tree);
+    CHECK(tree.built.graph.rotations().all() == std::vector<Rotation>{{8, 4}});
 }
 
 TEST_CASE("symmetry: a link that all nodes share is shared by their messages", "[memory]") {
@@ -107,7 +145,8 @@ TEST_CASE("symmetry: a link that all nodes share is shared by their messages", "
     const auto [cluster, plan] = racks(1, {2, 4}, {1, 1});
     const Pairs pairs = both(cluster, even_layers(chance, 4, 64), plan);
     check_equal(pairs);
-    CHECK(pairs.some.timeline.images == 4);  // by racks; inside a rack messages go other ways than between racks
+    // By racks, since inside a rack messages go other ways than between racks, and by the two rows of each node.
+    CHECK(pairs.some.timeline.images == 8);
 }
 
 TEST_CASE("symmetry: racks with several ways up are alike if the destination's number chooses the way", "[memory]") {
@@ -121,7 +160,8 @@ TEST_CASE("symmetry: racks with several ways up are alike if the destination's n
             cluster.fabric.routing.policy = policy;
             const Pairs pairs = both(cluster, even_layers(chance, 4, 64), plan);
             check_equal(pairs);
-            CHECK(pairs.some.timeline.images == (policy == Routing::Policy::ecmp ? 1 : 4));
+            // The two rows of each node are alike, too.
+            CHECK(pairs.some.timeline.images == (policy == Routing::Policy::ecmp ? 1 : 8));
         }
 }
 
@@ -313,7 +353,7 @@ TEST_CASE("symmetry: random plans have the same result if only the ranks that st
         random.plan.fidelity = Fidelity::folded;
         random.plan.noise = {};
         const Lowered training = lower(random.cluster, random.model, random.plan);
-        if (alike_ranks(training).empty()) continue;
+        if (alike_ranks(training).images() == 1) continue;
         INFO(random.words());
         const ReplayedIteration built = replay_representatives(training);
         if (built.graph.images() == 1) continue;
@@ -332,11 +372,12 @@ TEST_CASE("symmetry: a graph of some ranks is refused where nothing shows that t
     plan.compute = ComputeKind::roofline;
     plan.algorithm.name = "binomial-tree";
     const Lowered training = lower(nodes_of(8, 1, 1), even_layers(chance, 2, 64), plan);
-    CHECK(alike_ranks(training) == std::vector<std::uint32_t>{1, 2, 4});
+    CHECK(alike_ranks(training).all() == std::vector<Rotation>{{8, 1}});
     CHECK(replay_representatives(training).graph.images() == 1);
     ReplayOptions options;
     options.fold = true;
-    CHECK_THROWS_AS(replay_isolated(training.cluster, build_representatives(training, 2), options), std::exception);
+    CHECK_THROWS_AS(replay_isolated(training.cluster, build_representatives(training, Rotations({{8, 2}})), options),
+                    std::exception);
 }
 
 TEST_CASE("symmetry: ranks are alike after as many as layouts and groups repeat with", "[memory]") {
@@ -353,14 +394,17 @@ TEST_CASE("symmetry: ranks are alike after as many as layouts and groups repeat 
         }
         if (keys == "straggler") plan.noise.stragglers = {1, {}, 2};
         if (keys == "priority") plan.schedule = Schedule::priority;
-        return alike_ranks(lower(nodes_of(48, 1, 1), even_layers(chance, 2, 96), plan));
+        return alike_ranks(lower(nodes_of(48, 1, 1), even_layers(chance, 2, 96), plan)).all();
     };
-    using Numbers = std::vector<std::uint32_t>;
-    CHECK(alike(1, "") == Numbers{1, 2, 3, 4, 6, 8, 12, 16, 24});
-    CHECK(alike(4, "") == Numbers{4, 8, 12, 16, 24});
-    CHECK(alike(48, "") == Numbers{});
-    CHECK(alike(1, "within 6") == Numbers{6, 12, 24});
-    CHECK(alike(2, "within 6") == Numbers{12, 24});
-    CHECK(alike(1, "straggler") == Numbers{});
-    CHECK(alike(1, "priority") == Numbers{});
+    using Rotated = std::vector<Rotation>;
+    CHECK(alike(1, "") == Rotated{{48, 1}});
+    // Twelve replicas of four rows, which do the same.
+    CHECK(alike(4, "") == Rotated{{48, 4}, {4, 1}});
+    CHECK(alike(48, "") == Rotated{{48, 1}});
+    // Eight groups of six, whose members have shards of the same size.
+    CHECK(alike(1, "within 6") == Rotated{{48, 6}, {6, 1}});
+    // With two rows shards are among every second of twelve.
+    CHECK(alike(2, "within 6") == Rotated{{48, 12}, {12, 2}, {2, 1}});
+    CHECK(alike(1, "straggler") == Rotated{});
+    CHECK(alike(1, "priority") == Rotated{});
 }
