@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <filesystem>
 #include <limits>
@@ -141,7 +142,7 @@ private:
         const double bytes = elements * size;
         constexpr double most = 9e18;
         if (bytes > most) words_->refuse("these are too many bytes");
-        return static_cast<std::uint64_t>(bytes + 0.5);
+        return static_cast<std::uint64_t>(std::llround(bytes));
     }
 
     TraceNode node(NodeKind kind, std::string_view name) {

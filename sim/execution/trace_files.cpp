@@ -57,6 +57,18 @@ bool is_simgrid_ti(std::string_view, std::string_view begin) {
     });
 }
 
+bool is_dag_dot(std::string_view name, std::string_view begin) {
+    return (name.ends_with(".dot") || name.ends_with(".gv")) && begin.find("digraph") != std::string_view::npos;
+}
+
+bool is_dax(std::string_view, std::string_view begin) {
+    return first_word(begin).starts_with('<') && begin.find("<adag") != std::string_view::npos;
+}
+
+bool is_wfformat(std::string_view, std::string_view begin) {
+    return first_word(begin).starts_with('{') && begin.find("\"workflow\"") != std::string_view::npos;
+}
+
 struct Format {
     std::string_view name;
     Recognise* recognise;
@@ -71,6 +83,9 @@ constexpr std::array formats{
     Format{"astra-text", is_astra_text, read_astra_text, nullptr, true},
     Format{"goal", is_goal, read_goal, write_goal, false},
     Format{"simgrid-ti", is_simgrid_ti, read_simgrid_ti, write_simgrid_ti, false},
+    Format{"dot", is_dag_dot, read_dag_dot, nullptr, false},
+    Format{"dax", is_dax, read_dax, nullptr, false},
+    Format{"wfformat", is_wfformat, read_wfformat, nullptr, false},
 };
 
 std::string list(const std::vector<std::string>& names) {
