@@ -11,7 +11,7 @@ namespace syncline {
 /// Largest file that is read, and what a compressed one may hold: traces shrink to a twentieth, bombs to a thousandth.
 inline constexpr std::size_t largest_trace_file = std::size_t{256} << 20;
 inline constexpr std::uint64_t largest_inflated = std::uint64_t{1} << 30;
-inline constexpr std::uint64_t largest_inflation = 200;
+inline constexpr std::uint64_t largest_inflation = 100;
 
 /// The bytes of a file in their order; those of a gzip file are inflated bit by bit. All functions throw TraceError.
 class ByteStream {

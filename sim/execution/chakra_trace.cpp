@@ -74,14 +74,14 @@ void ChakraTrace::read_groups_file(const std::string& name) {
     const nlohmann::json groups = nlohmann::json::parse(file.bytes, nullptr, false);
     if (!groups.is_object()) throw TraceError("it should have groups of ranks, as {\"0\": [0, 1]}");
     for (const auto& [group, list] : groups.items()) {
-        auto ranks = ranks_of(list);
+        const auto ranks = ranks_of(list);
         if (!ranks) throw TraceError(fmt::format("group '{}' is no list of ranks", printable(group)));
-        define_group(group, std::move(*ranks));
+        define_group(group, *ranks);
     }
 }
 
-void ChakraTrace::define_group(const std::string& name, std::vector<std::uint32_t> ranks) {
-    const auto [found, is_new] = defined_.try_emplace(name, std::move(ranks));
+void ChakraTrace::define_group(const std::string& name, const std::vector<std::uint32_t>& ranks) {
+    const auto [found, is_new] = defined_.try_emplace(name, ranks);
     if (!is_new && found->second != ranks)
         builder_.note(fmt::format("process group '{}' has other ranks later, which are left out", printable(name)));
 }
@@ -96,9 +96,9 @@ bool ChakraTrace::define_groups(std::string_view text) {
     for (const nlohmann::json& group : groups) {
         if (!group.is_object() || !group.contains("pg_name") || !group.contains("ranks")) continue;
         const nlohmann::json& name = group["pg_name"];
-        auto ranks = ranks_of(group["ranks"]);
+        const auto ranks = ranks_of(group["ranks"]);
         if (!name.is_string() || !ranks) continue;
-        define_group(name.get<std::string>(), std::move(*ranks));
+        define_group(name.get<std::string>(), *ranks);
         found = true;
     }
     return found;

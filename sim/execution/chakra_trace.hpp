@@ -57,7 +57,7 @@ private:
     std::uint32_t group(std::uint32_t rank, std::string_view name);
     void exchange(std::uint32_t rank, const ChakraNode& from, TraceNode& node);
     bool define_groups(std::string_view text);
-    void define_group(const std::string& name, std::vector<std::uint32_t> ranks);
+    void define_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
     void read_groups_file(const std::string& name);
 
     struct Group {

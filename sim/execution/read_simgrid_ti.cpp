@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <filesystem>
 #include <limits>
@@ -142,7 +143,7 @@ private:
         const double bytes = elements * size;
         constexpr double most = 9e18;
         if (bytes > most) words_->refuse("these are too many bytes");
-        return static_cast<std::uint64_t>(bytes + 0.5);
+        return static_cast<std::uint64_t>(std::llround(bytes));
     }
 
     TraceNode node(NodeKind kind, std::string_view name) {
@@ -153,13 +154,7 @@ private:
         return node;
     }
 
-    std::uint32_t add(const TraceNode& node) {
-        State& now = state();
-        // A node that joins requests keeps the number of dependencies small.
-        constexpr std::size_t many = 4;
-        if (now.after.size() > many) now.after = {builder_.add(this->node(NodeKind::nothing, "wait"), now.after)};
-        return builder_.add(node, now.after);
-    }
+    std::uint32_t add(const TraceNode& node) { return builder_.add(node, state().after); }
 
     void compute(double flop, double seconds = 0) {
         if (flop == 0 && seconds == 0) return;
@@ -220,9 +215,12 @@ private:
     /// Makes the next action depend on a request, which takes the place of what it depends on itself.
     void depend_on(std::uint32_t request) {
         std::vector<std::uint32_t>& after = state().after;
+        // Nodes that join requests keep the number of dependencies small.
+        constexpr std::size_t many = 4;
+        if (after.size() >= many) after = {add(node(NodeKind::nothing, "wait"))};
         const auto before = builder_.trace.dependencies_of(request);
         std::erase_if(after, [&](std::uint32_t on) { return std::ranges::find(before, on) != before.end(); });
-        if (std::ranges::find(after, request) == after.end()) after.push_back(request);
+        after.push_back(request);
     }
 
     void collective(std::string_view action) {

@@ -57,6 +57,18 @@ bool is_simgrid_ti(std::string_view, std::string_view begin) {
     });
 }
 
+bool is_dag_dot(std::string_view name, std::string_view begin) {
+    return (name.ends_with(".dot") || name.ends_with(".gv")) && begin.find("digraph") != std::string_view::npos;
+}
+
+bool is_dax(std::string_view, std::string_view begin) {
+    return first_word(begin).starts_with('<') && begin.find("<adag") != std::string_view::npos;
+}
+
+bool is_wfformat(std::string_view, std::string_view begin) {
+    return first_word(begin).starts_with('{') && begin.find("\"workflow\"") != std::string_view::npos;
+}
+
 struct Format {
     std::string_view name;
     Recognise* recognise;
@@ -71,23 +83,39 @@ constexpr std::array formats{
     Format{"astra-text", is_astra_text, read_astra_text, nullptr, true},
     Format{"goal", is_goal, read_goal, write_goal, false},
     Format{"simgrid-ti", is_simgrid_ti, read_simgrid_ti, write_simgrid_ti, false},
+    Format{"dot", is_dag_dot, read_dag_dot, nullptr, false},
+    Format{"dax", is_dax, read_dax, nullptr, false},
+    Format{"wfformat", is_wfformat, read_wfformat, nullptr, false},
 };
 
 std::string list(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+void check_readable(const FileContent& file) {
+    switch (file.problem) {
+        case FileContent::Problem::none:
+        case FileContent::Problem::too_large:
+            return;
+        case FileContent::Problem::missing:
+            throw TraceError("it does not exist");
+        case FileContent::Problem::directory:
+            throw TraceError("it is a directory");
+        case FileContent::Problem::special:
+            throw TraceError("it is not a regular file");
+        case FileContent::Problem::unreadable:
+            throw TraceError("it cannot be read: " + file.reason);
+    }
+}
+
 /// Returns the first bytes of a file, inflated.
 std::string begin_of(const std::string& name) {
     constexpr std::size_t most = 4096;
     const FileContent begin = read_regular(name, most);
+    check_readable(begin);
     if (!begin.text.starts_with("\x1f\x8b")) return begin.text;
-    std::string inflated;
-    in_trace_file(name, [&] {
-        const TraceFile file = read_trace_file(name);
-        inflated = ByteStream(file.bytes).peek().substr(0, most);
-    });
-    return inflated;
+    const TraceFile file = read_trace_file(name);
+    return std::string(ByteStream(file.bytes).peek().substr(0, most));
 }
 
 const Format& format_of(const std::string& file, const std::string& wanted) {
@@ -97,7 +125,8 @@ const Format& format_of(const std::string& file, const std::string& wanted) {
             throw TraceError(fmt::format("there is no format '{}' of traces: {}", wanted, list(trace_formats())));
         return *found;
     }
-    const std::string begin = begin_of(file);
+    std::string begin;
+    in_trace_file(file, [&] { begin = begin_of(file); });
     for (const Format& format : formats)
         if (format.recognise(file, begin)) return format;
     throw TraceError(fmt::format("{}: its format is not recognised; it may be one of {}", file, list(trace_formats())));
@@ -107,21 +136,10 @@ const Format& format_of(const std::string& file, const std::string& wanted) {
 
 TraceFile read_trace_file(const std::string& name) {
     FileContent file = read_regular(name, largest_trace_file);
-    switch (file.problem) {
-        case FileContent::Problem::none:
-            return {name, std::move(file.text)};
-        case FileContent::Problem::missing:
-            throw TraceError("it does not exist");
-        case FileContent::Problem::directory:
-            throw TraceError("it is a directory");
-        case FileContent::Problem::special:
-            throw TraceError("it is not a regular file");
-        case FileContent::Problem::too_large:
-            throw TraceError(fmt::format("it is larger than {} MiB", largest_trace_file >> 20));
-        case FileContent::Problem::unreadable:
-            break;
-    }
-    throw TraceError("it cannot be read: " + file.reason);
+    if (file.problem == FileContent::Problem::too_large)
+        throw TraceError(fmt::format("it is larger than {} MiB", largest_trace_file >> 20));
+    check_readable(file);
+    return {name, std::move(file.text)};
 }
 
 TraceFile read_trace_text(const std::string& name) {

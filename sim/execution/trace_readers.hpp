@@ -16,6 +16,7 @@ using TraceReader = void(const std::vector<std::string>& files, const TraceOptio
 using TraceWriter = std::vector<std::string>(const ExecutionTrace& trace, const std::string& path);
 
 TraceReader read_chakra, read_chakra_json, read_astra_text, read_goal, read_simgrid_ti;
+TraceReader read_dag_dot, read_dax, read_wfformat;
 TraceWriter write_chakra, write_goal, write_simgrid_ti;
 
 /// Reads a file as it is, or a text, which may be in gzip. Throws TraceError.

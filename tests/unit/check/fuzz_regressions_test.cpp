@@ -28,8 +28,11 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
         {"trace_astra_text", fuzz::trace_astra_text},
         {"trace_chakra", fuzz::trace_chakra},
         {"trace_chakra_json", fuzz::trace_chakra_json},
+        {"trace_dax", fuzz::trace_dax},
+        {"trace_dot", fuzz::trace_dot},
         {"trace_goal", fuzz::trace_goal},
         {"trace_simgrid_ti", fuzz::trace_simgrid_ti},
+        {"trace_wfformat", fuzz::trace_wfformat},
         {"where", fuzz::where},
     };
     const fs::path crashers = fs::path(SYNCLINE_SOURCE_DIR) / "tests/fuzz/crashers";

@@ -1,0 +1,131 @@
+#include "sim/execution/task_dag.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/utf8.hpp"
+#include "sim/execution/trace_error.hpp"
+
+namespace syncline {
+
+std::uint32_t TaskDag::add(std::string_view name, double flop, double seconds) {
+    const auto number = static_cast<std::uint32_t>(tasks_.size());
+    if (!numbers_.emplace(name, number).second)
+        throw TraceError(fmt::format("task '{}' is there twice", printable(name.substr(0, 100))));
+    if (number == most_trace_nodes) throw TraceError(fmt::format("it has more than {} nodes", most_trace_nodes));
+    tasks_.push_back({builder_.name(name), flop, seconds});
+    return number;
+}
+
+std::optional<std::uint32_t> TaskDag::find(std::string_view name) const {
+    const auto found = numbers_.find(name);
+    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TaskDag::set_machine(std::uint32_t task, std::string_view machine) {
+    const auto number = static_cast<std::uint32_t>(machines_.size());
+    tasks_[task].machine = machines_.try_emplace(std::string(machine), number).first->second;
+}
+
+void TaskDag::connect(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+    edges_[{to, from}] += bytes;
+    if (edges_.size() > most_trace_nodes) throw TraceError(fmt::format("it has more than {} edges", most_trace_nodes));
+}
+
+void TaskDag::put_at_end(std::uint32_t task) {
+    std::vector<bool> followed(tasks_.size(), false);
+    for (const auto& [ends, bytes] : edges_) followed[ends.second] = true;
+    for (std::uint32_t other = 0; other < tasks_.size(); ++other)
+        if (other != task && !followed[other]) connect(other, task, 0);
+}
+
+void TaskDag::put_at_begin(std::uint32_t task) {
+    std::vector<bool> follows(tasks_.size(), false);
+    for (const auto& [ends, bytes] : edges_) follows[ends.first] = true;
+    for (std::uint32_t other = 0; other < tasks_.size(); ++other)
+        if (other != task && !follows[other]) connect(task, other, 0);
+}
+
+/// Each task after those that it depends on, and otherwise in their order.
+std::vector<std::uint32_t> TaskDag::order() const {
+    UnsortedTrace unsorted;
+    std::vector<std::uint64_t> on;
+    auto edge = edges_.begin();
+    for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
+        on.clear();
+        for (; edge != edges_.end() && edge->first.first == task; ++edge) on.push_back(edge->first.second);
+        TraceNode node;
+        node.tag = task;
+        unsorted.add(node, task, on);
+    }
+    ExecutionTrace sorted;
+    unsorted.sort_into(sorted);
+    std::vector<std::uint32_t> order;
+    for (const TraceNode& node : sorted.nodes()) order.push_back(node.tag);
+    return order;
+}
+
+void TaskDag::choose_ranks(const TraceOptions& options, const std::vector<std::uint32_t>& order) {
+    const auto placed = [](const Task& task) { return task.machine || task.transferred; };
+    const auto machines = static_cast<std::uint32_t>(machines_.size());
+    const bool by_machine =
+        machines > 0 && std::ranges::all_of(tasks_, placed) && (options.ranks == 0 || options.ranks == machines);
+    if (machines > 0 && !by_machine) builder_.remark("machines of the tasks are left out");
+    builder_.trace.ranks = by_machine ? machines : std::max(options.ranks, 1U);
+    if (!by_machine && builder_.trace.ranks > 1)
+        builder_.remark("the tasks are on the ranks in turn, in the order of the file");
+    std::uint32_t next = 0;
+    for (Task& task : tasks_)
+        if (task.machine && by_machine)
+            task.rank = *task.machine;
+        else if (!task.transferred && !task.first)
+            task.rank = next++ % builder_.trace.ranks;
+    for (const std::uint32_t task : order) {
+        if (!tasks_[task].transferred || (by_machine && tasks_[task].machine)) continue;
+        const auto first = edges_.lower_bound({task, 0});
+        if (first != edges_.end() && first->first.first == task) tasks_[task].rank = tasks_[first->first.second].rank;
+    }
+}
+
+void TaskDag::place(const TraceOptions& options) {
+    const std::vector<std::uint32_t> order = this->order();
+    choose_ranks(options, order);
+    std::vector<std::uint32_t> nodes(tasks_.size()), dependencies;
+    std::uint32_t tag = 0;
+    for (const std::uint32_t number : order) {
+        const Task& task = tasks_[number];
+        dependencies.clear();
+        for (auto edge = edges_.lower_bound({number, 0}); edge != edges_.end() && edge->first.first == number; ++edge) {
+            const std::uint32_t from = edge->first.second;
+            if (tasks_[from].rank == task.rank) {
+                dependencies.push_back(nodes[from]);
+                continue;
+            }
+            TraceNode message;
+            message.kind = NodeKind::send;
+            message.rank = tasks_[from].rank;
+            message.peer = task.rank;
+            message.tag = tag++;
+            message.name = tasks_[from].name;
+            message.bytes = tasks_[from].transferred.value_or(edge->second);
+            if (message.bytes == 0) builder_.note("dependencies among ranks without bytes are messages of 0 B");
+            builder_.add(message, {&nodes[from], 1});
+            std::swap(message.rank, message.peer);
+            message.kind = NodeKind::receive;
+            dependencies.push_back(builder_.add(message, {}));
+        }
+        TraceNode node;
+        const bool computes = task.flop > 0 || task.seconds > 0;
+        node.kind = computes ? NodeKind::compute : NodeKind::nothing;
+        if (computes) node.stream = 0;
+        node.rank = task.rank;
+        node.name = task.name;
+        node.flop = task.flop;
+        node.seconds = task.seconds;
+        nodes[number] = builder_.add(node, dependencies);
+    }
+}
+
+}  // namespace syncline

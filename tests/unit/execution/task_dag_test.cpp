@@ -1,0 +1,129 @@
+#include <string>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/execution/trace_error.hpp"
+#include "sim/execution/trace_files.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/execution/trace_bytes.hpp"
+
+// Workflows: dot and DAX of SimGrid, WfFormat of WfCommons.
+
+using namespace syncline;
+using namespace syncline::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// "rank: kind name (dependencies)", in order.
+std::vector<std::string> lines(const ExecutionTrace& trace) {
+    std::vector<std::string> all;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+        const TraceNode& node = trace.nodes()[i];
+        std::string line = std::to_string(node.rank) + ": ";
+        if (node.kind == NodeKind::send) line += "send " + std::to_string(node.bytes) + " of ";
+        if (node.kind == NodeKind::receive) line += "receive of ";
+        line += trace.names[node.name] + " (";
+        for (const std::uint32_t on : trace.dependencies_of(i))
+            line += (line.back() == '(' ? "" : " ") + std::to_string(on);
+        all.push_back(line + ")");
+    }
+    return all;
+}
+
+std::string refusal(TraceFiles& files, const std::string& name, const std::string& text) {
+    try {
+        files.read(name, text);
+    } catch (const ConfigError& error) {
+        return std::string(error.what()).substr(files.path("").size());
+    } catch (const TraceError& error) {
+        return std::string(error.what()).substr(files.path("").size());
+    }
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("tasks of a dot graph are on the ranks in turn, with root and end on the first") {
+    TraceFiles files;
+    const std::string text = R"(digraph G {
+        end [size="5"];  /* flop */
+        a [size="1e9"]; "b" [size=2];
+        a->b [size="100"];
+        root->a;  // no bytes
+        b->end [size="-1"];
+    })";
+    const ExecutionTrace one = files.read("x.dot", text);
+    CHECK(lines(one) == std::vector<std::string>{"0: root ()", "0: a (0)", "0: b (1)", "0: end (2)"});
+    CHECK(one.nodes()[1].flop == 1e9);
+    CHECK(one.notes.empty());
+
+    // root 0, a 1, b 0, end 0.
+    const ExecutionTrace two = files.read("x.dot", text, {.ranks = 2});
+    CHECK(lines(two) == std::vector<std::string>{"0: root ()", "0: send 0 of root (0)", "1: receive of root ()",
+                                                 "1: a (2)", "1: send 100 of a (3)", "0: receive of a ()", "0: b (5)",
+                                                 "0: end (6)"});
+    CHECK(two.notes == std::vector<std::string>{"dependencies among ranks without bytes are messages of 0 B (1)",
+                                                "the tasks are on the ranks in turn, in the order of the file"});
+}
+
+TEST_CASE("jobs of a DAX hand on their files") {
+    TraceFiles files;
+    const std::string text = R"(<?xml version="1.0"?><adag version="2.1">
+        <job id="1" name="make" runtime="0.5"><uses file="in" link="input" size="7"/><uses file="f" link="output" size="64"/></job>
+        <job id="2" name="use" runtime="2"><uses file="f" link="input" size="64"/></job>
+        <job id="3" name="last" runtime="1"/>
+        <child ref="3"><parent ref="1"/><parent ref="2"/></child>
+    </adag>)";
+    const ExecutionTrace trace = files.read("x.dax", text, {.ranks = 2});
+    CHECK(lines(trace) == std::vector<std::string>{"0: 1 ()", "0: send 64 of 1 (0)", "1: receive of 1 ()", "1: 2 (2)",
+                                                   "1: send 0 of 2 (3)", "0: receive of 2 ()", "0: 3 (0 5)"});
+    CHECK(trace.nodes()[0].seconds == 0.5);
+    CHECK(trace.notes.at(1) == "files that no task writes are there at the start (1)");
+    CHECK_THAT(refusal(files, "x.dax", "<adag>\n<job id='1'/></adag>"),
+               ContainsSubstring("x.dax:2:1: error: <job> has no runtime"));
+    CHECK_THAT(refusal(files, "x.dax", "<adag>\n<child ref='1'/></adag>"),
+               ContainsSubstring("there is no job '1' before"));
+}
+
+TEST_CASE("WfFormat is read as WfCommons writes it, and as SimGrid reads it") {
+    TraceFiles files;
+    const ExecutionTrace newer = files.read("x.json", R"({"workflow": {"specification": {"tasks": [
+        {"name": "first", "id": "t1", "parents": [], "children": ["t2"], "inputFiles": ["raw"], "outputFiles": ["f"]},
+        {"name": "second", "id": "t2", "parents": ["t1"], "inputFiles": ["f"], "outputFiles": []}],
+        "files": [{"id": "f", "sizeInBytes": 64}, {"id": "raw", "sizeInBytes": 5}]},
+        "execution": {"tasks": [{"id": "t1", "runtimeInSeconds": 0.5}, {"id": "t2", "runtimeInSeconds": 2}]}}})",
+                                            {.ranks = 2});
+    CHECK(lines(newer) ==
+          std::vector<std::string>{"0: t1 ()", "0: send 64 of t1 (0)", "1: receive of t1 ()", "1: t2 (2)"});
+    CHECK(newer.nodes()[3].seconds == 2);
+
+    // Machines are ranks; a transfer is where its source is.
+    const ExecutionTrace older = files.read("x.json", R"({"workflow": {"tasks": [
+        {"name": "a", "type": "compute", "runtime": 3, "parents": [], "machine": "m1"},
+        {"name": "t", "type": "transfer", "bytesWritten": 1000, "parents": ["a"]},
+        {"name": "b", "type": "compute", "runtime": 4, "parents": ["t"], "machine": "m2"}]}})");
+    CHECK(older.ranks == 2);
+    CHECK(lines(older) ==
+          std::vector<std::string>{"0: a ()", "0: t (0)", "0: send 1000 of t (1)", "1: receive of t ()", "1: b (3)"});
+}
+
+TEST_CASE("faults of workflows are named") {
+    TraceFiles files;
+    CHECK_THAT(refusal(files, "x.dot", "digraph {\n a -> ;\n}"),
+               ContainsSubstring("x.dot:2:7: error: the name of a task should be here"));
+    CHECK_THAT(refusal(files, "x.dot", "digraph {\n a [size=big]\n}"), ContainsSubstring("a size must be a number"));
+    CHECK_THAT(refusal(files, "x.dot", "digraph { a"), ContainsSubstring("the graph does not end"));
+    CHECK_THAT(refusal(files, "x.dot", "digraph { \"a"),
+               ContainsSubstring("x.dot:1:11: error: these quotes do not end"));
+    CHECK_THAT(refusal(files, "x.dot", "digraph { subgraph x {} }"),
+               ContainsSubstring("subgraphs of tasks cannot be read"));
+    CHECK_THAT(refusal(files, "x.dot", "digraph { a; a; }"), ContainsSubstring("task 'a' is there twice"));
+    CHECK_THAT(refusal(files, "x.dot", "digraph { a -> b; b -> a; }"), ContainsSubstring("in a cycle"));
+    CHECK_THAT(refusal(files, "x.json", "{\"workflow\": 3}"), ContainsSubstring("it has no list of tasks"));
+    CHECK_THAT(refusal(files, "x.json", "{\"workflow\": \n3"), ContainsSubstring("x.json:2:2: error: this is no JSON"));
+    CHECK_THAT(refusal(files, "x.json", R"({"workflow": {"tasks": [{"name": "a", "parents": ["b"]}]}})"),
+               ContainsSubstring("there is no task 'b'"));
+    CHECK_THAT(refusal(files, "x.json", R"({"workflow": {"tasks": [{"name": "a", "runtime": -1}]}})"),
+               ContainsSubstring("a runtime must be from 0"));
+}
