@@ -10,6 +10,7 @@
 #include "sim/document/presets.hpp"
 #include "sim/document/read_text.hpp"
 #include "sim/import/huggingface.hpp"
+#include "sim/import/megatron_flags.hpp"
 
 namespace syncline::config {
 
@@ -20,6 +21,7 @@ constexpr ForeignKind kinds[] = {
      [](const ForeignFile& file, Imported& imported) {
          imported.workload = read_huggingface(file.document, imported.findings);
      }},
+    {"megatron", "Megatron-LM's options, in a script or alone", is_megatron, read_megatron},
 };
 
 bool ends_like(const std::string& name, std::initializer_list<const char*> ends) {
