@@ -6,6 +6,7 @@
 
 #include "sim/base/utf8.hpp"
 #include "sim/config/assembly.hpp"
+#include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
 #include "sim/document/yaml_text.hpp"
@@ -63,6 +64,20 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
     assembly.finish();
     const Mark& start = imported.training.kind == Node::Kind::null ? imported.workload.mark : imported.training.mark;
     Node document = mapping_at(start);
+    if (imported.sequence && imported.workload.kind != Node::Kind::null) {
+        // A preset's length of samples can only be changed with its other keys there, and its published totals no
+        // longer hold.
+        assembly.attempt([&] {
+            if (imported.workload.kind == Node::Kind::scalar)
+                imported.workload = assembly.workload_in(imported.workload);
+        });
+        assembly.finish();
+        if (Node* const length = imported.workload.find("sequence");
+            length && length->scalar != std::to_string(imported.sequence->value)) {
+            *length = scalar_at(imported.sequence->mark, std::to_string(imported.sequence->value));
+            take(imported.workload, "published");
+        }
+    }
     const auto add = [&](const char* key, Node& part) {
         if (part.kind != Node::Kind::null) document.entries.push_back({key, part.mark, std::move(part)});
     };

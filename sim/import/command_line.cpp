@@ -113,8 +113,9 @@ private:
         std::size_t size = 1;
         std::optional<std::string> value;
         if (rest.starts_with("$((")) {
-            size = std::min(rest.find("))"), rest.size() - 2) + 2;
-            value = product(rest.substr(3, size - 5));
+            const std::size_t end = rest.find("))");
+            size = std::min(end, rest.size() - 2) + 2;
+            if (end != std::string_view::npos) value = product(rest.substr(3, end - 3));
         } else if (rest.starts_with("${")) {
             size = std::min(rest.find('}'), rest.size() - 1) + 1;
             std::string_view name = rest.substr(2, size - 3);

@@ -9,8 +9,10 @@
 #include "sim/document/override.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/document/read_text.hpp"
+#include "sim/import/data_parallel_files.hpp"
 #include "sim/import/huggingface.hpp"
 #include "sim/import/megatron_flags.hpp"
+#include "sim/import/toml_document.hpp"
 
 namespace syncline::config {
 
@@ -21,6 +23,12 @@ constexpr ForeignKind kinds[] = {
      [](const ForeignFile& file, Imported& imported) {
          imported.workload = read_huggingface(file.document, imported.findings);
      }},
+    {"torchtitan", "torchtitan's TOML", [](const ForeignFile& file) { return is_torchtitan(file.document); },
+     [](const ForeignFile& file, Imported& imported) { read_torchtitan(file.document, imported); }},
+    {"deepspeed", "DeepSpeed's JSON", [](const ForeignFile& file) { return is_deepspeed(file.document); },
+     [](const ForeignFile& file, Imported& imported) { read_deepspeed(file.document, imported); }},
+    {"accelerate", "Accelerate's YAML", [](const ForeignFile& file) { return is_accelerate(file.document); },
+     [](const ForeignFile& file, Imported& imported) { read_accelerate(file.document, imported); }},
     {"megatron", "Megatron-LM's options, in a script or alone", is_megatron, read_megatron},
 };
 
@@ -43,6 +51,7 @@ ForeignFile open(Library& library, const Node& word) {
     ForeignFile file;
     file.start = library.cite(shown(path), std::move(*text.text), path.parent_path());
     check_text(*file.start.source);
+    if (name.ends_with(".toml")) file.document = toml_document(file.start);
     return file;
 }
 
@@ -69,9 +78,10 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
     row.read(file, read);
     imported.origins.push_back(fmt::format("{}: {}", file.start.source->name, row.description));
     if (read.workload.kind != Node::Kind::null) imported.workload = std::move(read.workload);
+    if (read.sequence) imported.sequence = read.sequence;
     if (imported.training.kind == Node::Kind::null)
         imported.training = std::move(read.training);
-    else
+    else if (read.training.kind != Node::Kind::null)
         merge(imported.training, read.training);
     const auto append = [](std::vector<Diagnostic>& all, std::vector<Diagnostic>& more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));

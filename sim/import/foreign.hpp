@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sim/document/document.hpp"
 #include "sim/import/findings.hpp"
+#include "sim/import/foreign_keys.hpp"
 
 /// Files of other programs. A kind is a row of foreign_kinds(): how it is recognised, and its reader, which turns it
 /// into keys of ours. README.md describes the formats.
@@ -21,7 +23,9 @@ struct ForeignFile {
 
 /// What foreign files say, in keys of a scenario. Values have their places in the files.
 struct Imported {
-    Node workload, training;  ///< mappings, or nulls
+    Node workload;                       ///< a mapping, the name of a preset, or a null
+    Node training;                       ///< a mapping, or a null
+    std::optional<Given> sequence = {};  ///< tokens of a sample, if a plan says them
     Findings findings;
     std::vector<std::string> origins;  ///< "config.json: Hugging Face's config.json"
 };

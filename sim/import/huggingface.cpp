@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <iterator>
 
@@ -139,22 +138,13 @@ const std::vector<std::string_view> without_effect{"_attn_implementation",
                                                    "attention_dropout",
                                                    "max_position_embeddings"};
 
-/// Returns a name for the model: the file's, or that of the path from which it was saved, or its type.
+/// Returns a name for the model: that of the path from which it was saved, or the file's, or its type.
 std::string model_name(ForeignKeys& keys, const std::string& type) {
     std::string name = keys.word({"_name_or_path"}).value_or("");
     name = std::filesystem::path(name).filename().string();
-    const Source* const source = keys.mark().source;
-    const std::string stem = source ? std::filesystem::path(source->name).stem().string() : "";
-    if (name.empty() || name == "." || name == "..") name = stem.empty() || stem == "config" ? type : stem;
-    constexpr std::size_t longest = 64;
-    name.resize(std::min(name.size(), longest));
-    for (char& c : name) {
-        const auto byte = static_cast<unsigned char>(c);
-        const bool plain = byte < 128 && (std::isalnum(byte) != 0 || c == '.' || c == '-' || c == '_');
-        c = plain ? static_cast<char>(std::tolower(byte)) : '-';
-    }
-    if (std::isalpha(static_cast<unsigned char>(name.front())) == 0) name = type + "-" + name;
-    return name;
+    const std::string stem = std::filesystem::path(keys.mark().source->name).stem().string();
+    if (name.empty() || name == "." || name == "..") name = stem == "config" ? type : stem;
+    return written_name(name, type);
 }
 
 /// Returns whether one of these rates of dropout is above 0; `absent` if none is there.

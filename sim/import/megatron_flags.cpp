@@ -244,11 +244,7 @@ AttentionKeys attention_of(Megatron& run, const Given& width, bool rms) {
 Node model_of(Megatron& run) {
     LanguageModel model;
     model.mark = run.start;
-    model.name = std::filesystem::path(run.start.source->name).stem().string();
-    std::replace_if(
-        model.name.begin(), model.name.end(),
-        [](char c) { return !(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && c != '.' && c != '-'; }, '-');
-    model.name = "model-" + model.name;
+    model.name = written_name(std::filesystem::path(run.start.source->name).stem().string(), "megatron");
     Stack& stack = model.stack;
     stack.width = run.keys.needed({"hidden-size"});
     constexpr std::int64_t most_layers = 10'000;
@@ -414,9 +410,7 @@ void add_sharding(Megatron& run, Written& training, Written& parallelism, const 
 Node training_of(Megatron& run) {
     Written training(run.start);
     const auto ranks = gpus(run);
-    training.set("framework", "megatron-core").set("ranks", ranks);
-    if (!ranks)
-        run.keys.findings().note(run.start, "the options do not say the number of GPUs", "`--set training.ranks=64`");
+    training.set("framework", "megatron-core").set("fidelity", "auto").set("ranks", ranks);
     constexpr std::int64_t most_samples = 1 << 30;
     if (const auto batch = run.keys.whole({"global-batch-size"}, most_samples))
         training.set("batch", *batch);

@@ -122,6 +122,17 @@ std::vector<Node> stack_layers(const Stack& stack, const Mark& mark) {
     return entries;
 }
 
+std::string written_name(std::string name, const std::string& prefix) {
+    constexpr std::size_t longest = 64;
+    name.resize(std::min(name.size(), longest));
+    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    for (char& c : name) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        if (!is_lower(c) && !(c >= '0' && c <= '9') && c != '.' && c != '_') c = '-';
+    }
+    return !name.empty() && is_lower(name.front()) ? name : prefix + "-" + name;
+}
+
 Written workload_head(const std::string& name, const Mark& mark, const Given& sequence, bool causal) {
     Written head(mark);
     head.set("name", name).set("sequence", sequence);

@@ -93,6 +93,9 @@ struct LanguageModel {
     Stack stack;
 };
 
+/// Returns `name` in the characters of our names, after `prefix` if it does not begin with a letter.
+std::string written_name(std::string name, const std::string& prefix);
+
 /// Returns the beginning of a workload: all keys but the layers.
 Written workload_head(const std::string& name, const Mark& mark, const Given& sequence, bool causal);
 Node with_layers(Written head, std::vector<Node> layers);

@@ -1,0 +1,70 @@
+#include "sim/import/toml_document.hpp"
+
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace syncline::config {
+
+namespace {
+
+constexpr int deepest = 64;
+constexpr std::size_t largest_toml = 1 << 20;
+
+Mark place_of(const Mark& start, const toml::source_region& region) {
+    return {start.source, static_cast<int>(std::max(region.begin.line, 1U)),
+            static_cast<int>(std::max(region.begin.column, 1U))};
+}
+
+Node node_of(const toml::node& value, const Mark& start, int depth) {
+    const Mark mark = place_of(start, value.source());
+    if (depth > deepest) throw ConfigError({{locate(mark), "this is nested too deeply", "the maximum is 64 levels"}});
+    if (const toml::table* const table = value.as_table()) {
+        Node node = mapping_at(mark);
+        for (const auto& [key, inner] : *table)
+            node.entries.push_back(
+                {std::string(key.str()), place_of(start, key.source()), node_of(inner, start, depth + 1)});
+        return node;
+    }
+    Node node = empty_at(mark, Node::Kind::sequence);
+    if (const toml::array* const array = value.as_array()) {
+        for (const toml::node& inner : *array) node.items.push_back(node_of(inner, start, depth + 1));
+        return node;
+    }
+    node.kind = Node::Kind::scalar;
+    if (const auto* const text = value.as_string()) {
+        node.scalar = text->get();
+        node.quoted = true;
+    } else if (const auto* const flag = value.as_boolean()) {
+        node.scalar = flag->get() ? "true" : "false";
+    } else if (const auto* const whole = value.as_integer()) {
+        node.scalar = std::to_string(whole->get());
+    } else if (const auto* const real = value.as_floating_point()) {
+        std::ostringstream stream;
+        stream.precision(17);
+        stream << real->get();
+        node.scalar = stream.str();
+    } else {  // a date or a time, which no key has here
+        node.quoted = true;
+    }
+    return node;
+}
+
+}  // namespace
+
+Node toml_document(const Mark& start) {
+    const std::string& text = start.source->text;
+    if (text.size() > largest_toml)
+        throw ConfigError({{locate(start), "this file is too large", "the maximum of TOML is 1 MiB"}});
+    try {
+        return node_of(toml::parse(text), start, 0);
+    } catch (const toml::parse_error& error) {
+        throw ConfigError(
+            {{locate(place_of(start, error.source())), "this is not TOML: " + std::string(error.description()), ""}});
+    }
+}
+
+}  // namespace syncline::config
