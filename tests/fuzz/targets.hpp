@@ -11,6 +11,7 @@ namespace syncline::fuzz {
 
 using Target = void(std::string_view input);
 
-Target dot, graphml, measured, result_texts, results, scenario, selection, simgrid_xml, study, topology, where;
+Target dot, graphml, import_json, import_options, import_toml, measured, result_texts, results, scenario, selection,
+    simgrid_xml, study, topology, where;
 
 }  // namespace syncline::fuzz
