@@ -11,8 +11,8 @@ namespace syncline::config {
 /// The question of `syncline import`.
 struct ImportQuestion {
     std::vector<std::string> files;
-    std::string kind;                      ///< of all files, a word of foreign_kinds(); "" to recognise each
-    std::vector<std::string> assignments;  ///< `key.path=value` of a scenario
+    std::string kind = {};                      ///< of all files, a word of foreign_kinds(); "" to recognise each
+    std::vector<std::string> assignments = {};  ///< `key.path=value` of a scenario
 };
 
 /// A file of ours that says what foreign files say.
