@@ -46,7 +46,8 @@ ForeignFile open(Library& library, const Node& word) {
         file.start = {file.document.mark.source, 1, 1};
         return file;
     }
-    Text text = read_text(path);
+    constexpr std::size_t largest_text = 1 << 20;
+    Text text = read_text(path, largest_text);
     if (!text.text) throw ConfigError({{locate(word.mark), text.error, text.hint}});
     ForeignFile file;
     file.start = library.cite(shown(path), std::move(*text.text), path.parent_path());

@@ -1,10 +1,13 @@
 #include "sim/import/toml_document.hpp"
 
 #define TOML_HEADER_ONLY 1
+#define TOML_MAX_NESTED_VALUES 64
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace syncline::config {
@@ -12,11 +15,24 @@ namespace syncline::config {
 namespace {
 
 constexpr int deepest = 64;
-constexpr std::size_t largest_toml = 1 << 20;
-
 Mark place_of(const Mark& start, const toml::source_region& region) {
     return {start.source, static_cast<int>(std::max(region.begin.line, 1U)),
             static_cast<int>(std::max(region.begin.column, 1U))};
+}
+
+/// Throws ConfigError if a key may have so many parts (`a.b.c`) that the recursion of toml++ would not end well.
+void check_keys_depth(const Mark& start) {
+    constexpr int most_parts = 32;
+    Mark mark = start;
+    int dots = 0;
+    for (const char c : start.source->text) {
+        if (c == '.' && ++dots > most_parts)
+            throw ConfigError(
+                {{locate(mark), "this has too many parts", "the maximum of TOML is 32, separated by dots"}});
+        if (std::string_view("\n=,{}[]").find(c) != std::string_view::npos) dots = 0;
+        ++mark.column;
+        if (c == '\n') mark = {mark.source, mark.line + 1, 1};
+    }
 }
 
 Node node_of(const toml::node& value, const Mark& start, int depth) {
@@ -57,8 +73,7 @@ Node node_of(const toml::node& value, const Mark& start, int depth) {
 
 Node toml_document(const Mark& start) {
     const std::string& text = start.source->text;
-    if (text.size() > largest_toml)
-        throw ConfigError({{locate(start), "this file is too large", "the maximum of TOML is 1 MiB"}});
+    check_keys_depth(start);
     try {
         return node_of(toml::parse(text), start, 0);
     } catch (const toml::parse_error& error) {
