@@ -66,8 +66,7 @@ void Assembly::expand(Node* node, const Kinds& kinds, const std::vector<std::str
 }
 
 Node Assembly::workload_in(const Node& word) {
-    if (is_foreign_name(word.scalar)) return foreign_workload(library, word);
-    Node document = word;
+    Node document = is_foreign_name(word.scalar) ? foreign_workload(library, word) : word;
     library.expand(document, {"workload"});
     adopt_workload(document);
     return document;

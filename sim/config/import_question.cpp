@@ -37,6 +37,8 @@ std::string comment(const std::string& text) {
 /// Reports what a scenario needs and no file says.
 void require_parts(Assembly& assembly, const Node& document) {
     const Node* const training = document.find("training");
+    if (training == nullptr)
+        return assembly.report(document.mark, "the files say nothing of a plan", "leave out `--set platform`");
     if (document.find("platform") == nullptr)
         assembly.report(document.mark, "the files say nothing of the cluster",
                         "add `--set platform=dgx-h100`, its file or preset");
@@ -48,6 +50,55 @@ void require_parts(Assembly& assembly, const Node& document) {
     if (training->find("batch") == nullptr && training->find("batch_per_rank") == nullptr)
         assembly.report(document.mark, "the files say nothing of the batch",
                         "add `--set training.batch=128`, the samples of an iteration");
+}
+
+/// Gives the samples of a model the length that a plan says. A preset's content then takes the place of its name, and
+/// its published totals no longer hold.
+void set_sequence(Assembly& assembly, Node& workload, const Given& sequence) {
+    assembly.attempt([&] {
+        if (workload.kind == Node::Kind::scalar) workload = assembly.workload_in(workload);
+    });
+    assembly.finish();
+    Node* const length = workload.find("sequence");
+    const std::string text = std::to_string(sequence.value);
+    if (length == nullptr || length->scalar == text) return;
+    *length = scalar_at(sequence.mark, text);
+    take(workload, "published");
+}
+
+/// Returns what the files say, and `assignments` on top of it, in the keys of a scenario.
+Node put_together(Assembly& assembly, Imported& imported, const std::vector<std::string>& assignments) {
+    Node &workload = imported.workload, &training = imported.training;
+    Node document = mapping_at(training.kind == Node::Kind::null ? workload.mark : training.mark);
+    if (imported.sequence && workload.kind != Node::Kind::null) set_sequence(assembly, workload, *imported.sequence);
+    if (workload.kind != Node::Kind::null) document.entries.push_back({"workload", workload.mark, workload});
+    if (training.kind != Node::Kind::null) document.entries.push_back({"training", training.mark, training});
+    for (const std::string& text : assignments)
+        assembly.attempt([&] {
+            const Node changes = parse_assignment(assembly.library, text);
+            drop_alternatives(document, changes);
+            merge(document, changes);
+        });
+    return document;
+}
+
+void check_scenario(Assembly& assembly, Node document, const Inspect& inspect) {
+    require_parts(assembly, document);
+    assembly.finish();
+    assembly.expand_references(document);
+    std::string name;
+    GridChoices choices;
+    refuse_open(assembly, document, read_variant(assembly, document, "import", name, choices, inspect));
+}
+
+/// Returns the sections of a document in the order of shipped scenarios.
+Node in_order(Node document) {
+    Node ordered = mapping_at(document.mark);
+    for (const char* key : {"name", "platform", "workload", "training"})
+        if (const Entry* const entry = document.entry(key)) ordered.entries.push_back(*entry);
+    for (Entry& entry : document.entries)
+        if (ordered.find(entry.key) == nullptr) ordered.entries.push_back(std::move(entry));
+    return ordered;
 }
 
 }  // namespace
@@ -62,57 +113,20 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
         if (!imported.findings.errors.empty()) throw ConfigError(imported.findings.errors);
     });
     assembly.finish();
-    const Mark& start = imported.training.kind == Node::Kind::null ? imported.workload.mark : imported.training.mark;
-    Node document = mapping_at(start);
-    if (imported.sequence && imported.workload.kind != Node::Kind::null) {
-        // A preset's length of samples can only be changed with its other keys there, and its published totals no
-        // longer hold.
-        assembly.attempt([&] {
-            if (imported.workload.kind == Node::Kind::scalar)
-                imported.workload = assembly.workload_in(imported.workload);
-        });
-        assembly.finish();
-        if (Node* const length = imported.workload.find("sequence");
-            length && length->scalar != std::to_string(imported.sequence->value)) {
-            *length = scalar_at(imported.sequence->mark, std::to_string(imported.sequence->value));
-            take(imported.workload, "published");
-        }
-    }
-    const auto add = [&](const char* key, Node& part) {
-        if (part.kind != Node::Kind::null) document.entries.push_back({key, part.mark, std::move(part)});
-    };
-    add("workload", imported.workload);
-    add("training", imported.training);
-    for (const std::string& text : question.assignments)
-        assembly.attempt([&] {
-            const Node changes = parse_assignment(assembly.library, text);
-            drop_alternatives(document, changes);
-            merge(document, changes);
-        });
+    Node document = put_together(assembly, imported, question.assignments);
+    assembly.finish();
 
     ImportAnswer answer;
     answer.notes = imported.findings.notes;
     answer.kind = document.find("training") || document.find("platform") ? "scenario" : "workload";
-    Node whole = document;
     if (answer.kind == "scenario") {
-        if (document.find("training") == nullptr)
-            assembly.report(start, "the files say nothing of a plan", "leave out `--set platform`");
-        assembly.finish();
-        require_parts(assembly, document);
-        assembly.finish();
-        assembly.expand_references(whole);
-        std::string name;
-        GridChoices choices;
-        const Variant variant = read_variant(assembly, whole, "import", name, choices, inspect);
-        refuse_open(assembly, whole, variant);
-    } else {
+        check_scenario(assembly, document, inspect);
+    } else if (Node* const workload = document.find("workload")) {
+        document = Node(*workload);
         Model model;
-        const Node* const workload = document.find("workload");
-        if (workload == nullptr) assembly.report(start, "the files say nothing of a model");
-        assembly.finish();
-        whole = *workload;
-        document = *workload;
-        assembly.read(whole, "workload", [&](Fields& fields) { describe(fields, model); });
+        assembly.read(document, "workload", [&](Fields& fields) { describe(fields, model); });
+    } else {
+        assembly.report(document.mark, "the files say nothing of a model");
     }
     assembly.finish();
 
@@ -121,13 +135,7 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
     if (!answer.notes.empty()) answer.text += "# Notes:\n";
     for (const Diagnostic& note : answer.notes)
         answer.text += comment(fmt::format("- {}:{}: {}", note.where.file, note.where.line, note.message));
-    // Sections in the order of shipped scenarios.
-    Node ordered = mapping_at(start);
-    for (const char* key : {"name", "platform", "workload", "training"})
-        if (const Entry* const entry = document.entry(key)) ordered.entries.push_back(*entry);
-    for (const Entry& entry : document.entries)
-        if (ordered.find(entry.key) == nullptr) ordered.entries.push_back(entry);
-    answer.text += readable_text(ordered);
+    answer.text += readable_text(in_order(std::move(document)));
     return answer;
 }
 

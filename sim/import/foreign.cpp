@@ -19,17 +19,21 @@ namespace syncline::config {
 namespace {
 
 constexpr ForeignKind kinds[] = {
-    {"huggingface", "Hugging Face's config.json", [](const ForeignFile& file) { return is_huggingface(file.document); },
+    {"huggingface", "Hugging Face's config.json", Syntax::document,
+     [](const ForeignFile& file) { return is_huggingface(file.document); },
      [](const ForeignFile& file, Imported& imported) {
          imported.workload = read_huggingface(file.document, imported.findings);
      }},
-    {"torchtitan", "torchtitan's TOML", [](const ForeignFile& file) { return is_torchtitan(file.document); },
+    {"torchtitan", "torchtitan's TOML", Syntax::document,
+     [](const ForeignFile& file) { return is_torchtitan(file.document); },
      [](const ForeignFile& file, Imported& imported) { read_torchtitan(file.document, imported); }},
-    {"deepspeed", "DeepSpeed's JSON", [](const ForeignFile& file) { return is_deepspeed(file.document); },
+    {"deepspeed", "DeepSpeed's JSON", Syntax::document,
+     [](const ForeignFile& file) { return is_deepspeed(file.document); },
      [](const ForeignFile& file, Imported& imported) { read_deepspeed(file.document, imported); }},
-    {"accelerate", "Accelerate's YAML", [](const ForeignFile& file) { return is_accelerate(file.document); },
+    {"accelerate", "Accelerate's YAML", Syntax::document,
+     [](const ForeignFile& file) { return is_accelerate(file.document); },
      [](const ForeignFile& file, Imported& imported) { read_accelerate(file.document, imported); }},
-    {"megatron", "Megatron-LM's options, in a script or alone", is_megatron, read_megatron},
+    {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
 };
 
 bool ends_like(const std::string& name, std::initializer_list<const char*> ends) {
@@ -39,18 +43,24 @@ bool ends_like(const std::string& name, std::initializer_list<const char*> ends)
 ForeignFile open(Library& library, const Node& word) {
     const std::filesystem::path path = find_file(word, {});
     const std::string name = path.string();
+    ForeignFile file;
     if (ends_like(name, {".json", ".yaml", ".yml"})) {
-        ForeignFile file;
         file.document = word;
         library.expand(file.document);
         file.start = {file.document.mark.source, 1, 1};
         return file;
     }
     constexpr std::size_t largest_text = 1 << 20;
-    Text text = read_text(path, largest_text);
-    if (!text.text) throw ConfigError({{locate(word.mark), text.error, text.hint}});
-    ForeignFile file;
-    file.start = library.cite(shown(path), std::move(*text.text), path.parent_path());
+    Text read = read_text(path, largest_text);
+    if (!read.text) throw ConfigError({{locate(word.mark), read.error, read.hint}});
+    std::string& text = *read.text;
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && text[first] == '{') {
+        file.document = library.parse(shown(path), std::move(text), path.parent_path());
+        file.start = {file.document.mark.source, 1, 1};
+        return file;
+    }
+    file.start = library.cite(shown(path), std::move(text), path.parent_path());
     check_text(*file.start.source);
     if (name.ends_with(".toml")) file.document = toml_document(file.start);
     return file;
@@ -58,8 +68,13 @@ ForeignFile open(Library& library, const Node& word) {
 
 const ForeignKind& kind_of_file(const ForeignFile& file, const std::string& wanted) {
     std::vector<std::string> names;
+    const bool document = file.document.kind == Node::Kind::mapping;
     for (const ForeignKind& kind : kinds) {
-        if (wanted.empty() ? kind.recognises(file) : kind.name == wanted) return kind;
+        const bool readable = document || kind.syntax == Syntax::text;
+        if (wanted.empty() ? readable && kind.recognises(file) : kind.name == wanted) {
+            if (!readable) throw ConfigError({{locate(file.start), "this file has no keys in JSON, YAML or TOML", ""}});
+            return kind;
+        }
         names.push_back(fmt::format("{} ({})", kind.name, kind.description));
     }
     throw ConfigError({{locate(file.start), "this file is of no kind that is read",

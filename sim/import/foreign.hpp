@@ -30,9 +30,12 @@ struct Imported {
     std::vector<std::string> origins;  ///< "config.json: Hugging Face's config.json"
 };
 
+enum class Syntax { document, text };  ///< YAML, JSON or TOML; anything else
+
 struct ForeignKind {
     const char* name;         ///< the word for `--as`
     const char* description;  ///< "Megatron-LM's options"
+    Syntax syntax;
     bool (*recognises)(const ForeignFile&);
     void (*read)(const ForeignFile&, Imported&);
 };

@@ -77,8 +77,13 @@ Node node_of(const toml::node& value, const Mark& start, int depth) {
 Node toml_document(const Mark& start) {
     const std::string& text = start.source->text;
     check_keys_depth(start);
+    // The behaviour of toml++ 3.3 is undefined at some characters beyond ASCII (is_non_ascii_horizontal_whitespace). No
+    // value that is read has any, and columns stay those of bytes.
+    std::string ascii = text;
+    std::replace_if(
+        ascii.begin(), ascii.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
     try {
-        return node_of(toml::parse(text), start, 0);
+        return node_of(toml::parse(ascii), start, 0);
     } catch (const toml::parse_error& error) {
         throw ConfigError(
             {{locate(place_of(start, error.source())), "this is not TOML: " + std::string(error.description()), ""}});
