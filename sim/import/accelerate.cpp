@@ -33,10 +33,10 @@ void read_fsdp(ForeignKeys& keys, Written& training, Written& parallelism) {
     if (keys.flag({"fsdp_offload_params"}).value_or(false)) training.set("offload", "gradients");
     if (const auto version = keys.whole({"fsdp_version"}, 2); !version || version->value == 1)
         keys.findings().note(keys.mark(), "FSDP is that of version 2");
-    keys.ignore({"fsdp_auto_wrap_policy", "fsdp_transformer_layer_cls_to_wrap", "fsdp_backward_prefetch",
-                 "fsdp_backward_prefetch_policy", "fsdp_forward_prefetch", "fsdp_use_orig_params",
-                 "fsdp_state_dict_type", "fsdp_sync_module_states", "fsdp_cpu_ram_efficient_loading",
-                 "fsdp_min_num_params"});
+    keys.ignore(
+        "fsdp_auto_wrap_policy fsdp_backward_prefetch fsdp_backward_prefetch_policy "
+        "fsdp_cpu_ram_efficient_loading fsdp_forward_prefetch fsdp_min_num_params fsdp_state_dict_type "
+        "fsdp_sync_module_states fsdp_transformer_layer_cls_to_wrap fsdp_use_orig_params");
     keys.report_others();
 }
 
@@ -51,8 +51,9 @@ void read_nested_deepspeed(ForeignKeys& keys, Written& training, Written& parall
         keys.findings().note(file->mark, fmt::format("'{}' is not read", file->scalar), "import it, too");
     if (const auto device = keys.word({"offload_param_device"}); device && *device != "none")
         keys.findings().note(keys.mark(), "left out: the offload of weights");
-    keys.ignore({"gradient_accumulation_steps", "gradient_clipping", "zero3_init_flag", "zero3_save_16bit_model",
-                 "deepspeed_multinode_launcher", "deepspeed_hostfile"});
+    keys.ignore(
+        "deepspeed_hostfile deepspeed_multinode_launcher gradient_accumulation_steps gradient_clipping "
+        "zero3_init_flag zero3_save_16bit_model");
     keys.report_others();
 }
 
@@ -97,28 +98,11 @@ void read_accelerate(const Node& document, Imported& imported) {
                                "FSDP, DEEPSPEED, MULTI_GPU");
     if (Node layout = parallelism.take(); !layout.entries.empty()) training.set("parallelism", std::move(layout));
     imported.training = training.take();
-    keys.ignore({"compute_environment",
-                 "num_machines",
-                 "machine_rank",
-                 "main_process_ip",
-                 "main_process_port",
-                 "main_training_function",
-                 "rdzv_backend",
-                 "same_network",
-                 "downcast_bf16",
-                 "debug",
-                 "enable_cpu_affinity",
-                 "gpu_ids",
-                 "tpu_env",
-                 "tpu_use_cluster",
-                 "tpu_use_sudo",
-                 "use_cpu",
-                 "fsdp_config",
-                 "deepspeed_config",
-                 "ipex_config",
-                 "dynamo_config",
-                 "dynamo_backend",
-                 "commands"});
+    keys.ignore(
+        "commands compute_environment debug deepspeed_config downcast_bf16 dynamo_backend dynamo_config "
+        "enable_cpu_affinity fsdp_config gpu_ids ipex_config machine_rank main_process_ip main_process_port "
+        "main_training_function num_machines rdzv_backend same_network tpu_env tpu_use_cluster tpu_use_sudo "
+        "use_cpu");
     keys.report_others();
 }
 

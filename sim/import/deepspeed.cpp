@@ -68,26 +68,13 @@ void add_zero(ForeignKeys& keys, std::int64_t stage, std::int64_t bytes, Written
                              "zero_quantized_nontrainable_weights"})
         if (const Node* const value = keys.find({name}); value && value->scalar != "false" && value->scalar != "1")
             findings.note(value->mark, fmt::format("left out: '{}'", name));
-    keys.ignore({"stage",
-                 "allgather_bucket_size",
-                 "allgather_partitions",
-                 "reduce_scatter",
-                 "contiguous_gradients",
-                 "sub_group_size",
-                 "round_robin_gradients",
-                 "stage3_gather_16bit_weights_on_model_save",
-                 "stage3_max_live_parameters",
-                 "stage3_max_reuse_distance",
-                 "stage3_prefetch_bucket_size",
-                 "stage3_param_persistence_threshold",
-                 "stage3_module_granularity_threshold",
-                 "ignore_unused_parameters",
-                 "load_from_fp32_weights",
-                 "elastic_checkpoint",
-                 "use_multi_rank_bucket_allreduce",
-                 "memory_efficient_linear",
-                 "mics_hierarchical_params_gather",
-                 "cpu_offload"});
+    keys.ignore(
+        "allgather_bucket_size allgather_partitions contiguous_gradients cpu_offload elastic_checkpoint "
+        "ignore_unused_parameters load_from_fp32_weights memory_efficient_linear "
+        "mics_hierarchical_params_gather reduce_scatter round_robin_gradients stage "
+        "stage3_gather_16bit_weights_on_model_save stage3_max_live_parameters stage3_max_reuse_distance "
+        "stage3_module_granularity_threshold stage3_param_persistence_threshold stage3_prefetch_bucket_size "
+        "sub_group_size use_multi_rank_bucket_allreduce");
     keys.report_others();
 }
 
@@ -124,26 +111,11 @@ void read_deepspeed(const Node& document, Imported& imported) {
     add_zero(sharding, stage, half && sent != "fp32" ? 2 : 4, training, parallelism);
     training.set("parallelism", parallelism.take());
     imported.training = training.take();
-    keys.ignore({"steps_per_print",
-                 "wall_clock_breakdown",
-                 "scheduler",
-                 "activation_checkpointing",
-                 "flops_profiler",
-                 "tensorboard",
-                 "wandb",
-                 "comms_logger",
-                 "zero_allow_untested_optimizer",
-                 "zero_force_ds_cpu_optimizer",
-                 "prescale_gradients",
-                 "gradient_predivide_factor",
-                 "dump_state",
-                 "memory_breakdown",
-                 "checkpoint",
-                 "data_types",
-                 "aio",
-                 "csv_monitor",
-                 "monitor_config",
-                 "seed"});
+    keys.ignore(
+        "activation_checkpointing aio checkpoint comms_logger csv_monitor data_types dump_state flops_profiler "
+        "gradient_predivide_factor memory_breakdown monitor_config prescale_gradients scheduler seed "
+        "steps_per_print tensorboard wall_clock_breakdown wandb zero_allow_untested_optimizer "
+        "zero_force_ds_cpu_optimizer");
     keys.report_others();
 }
 

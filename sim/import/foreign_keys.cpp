@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/number.hpp"
@@ -82,6 +83,14 @@ Given ForeignKeys::needed(Names names, std::int64_t most, std::int64_t least) {
     if (const auto given = whole(names, most, least)) return *given;
     findings_.fail(mapping_.mark, fmt::format("'{}{}' is missing", path_, *names.begin()));
     return {least, mapping_.mark};
+}
+
+void ForeignKeys::ignore(std::string_view names) {
+    while (!names.empty()) {
+        const std::size_t end = std::min(names.find(' '), names.size());
+        read_.insert(names.substr(0, end));
+        names.remove_prefix(std::min(end + 1, names.size()));
+    }
 }
 
 void ForeignKeys::report_others() const {

@@ -47,8 +47,9 @@ public:
     /// Does the same; if none is there, an error says that the first is missing.
     Given needed(Names names, std::int64_t most = largest_given, std::int64_t least = 1);
 
-    /// Marks keys as read that say nothing about what is simulated.
-    void ignore(const std::vector<std::string_view>& names) { read_.insert(names.begin(), names.end()); }
+    /// Marks keys, divided by spaces, as read that say nothing about what is simulated. The text must outlive the
+    /// object.
+    void ignore(std::string_view names);
     /// Notes all keys that were not read.
     void report_others() const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <sstream>
 
 #include "sim/base/number.hpp"
 #include "sim/import/command_line.hpp"
@@ -15,127 +16,22 @@ namespace syncline::config {
 namespace {
 
 /// Beginnings of options that change neither shapes nor times of an iteration.
-constexpr std::array without_effect_on_time{"accumulate-allreduce-grads-in-fp32",
-                                            "adam-",
-                                            "adlr-",
-                                            "apply-query-key-layer-scaling",
-                                            "async-save",
-                                            "attention-backend",
-                                            "attention-softmax-in-fp32",
-                                            "auto-detect-ckpt-format",
-                                            "calculate-per-token-loss",
-                                            "check-for-nan",
-                                            "ckpt-",
-                                            "create-attention-mask",
-                                            "cross-entropy",
-                                            "data-",
-                                            "dataloader-type",
-                                            "decoupled-",
-                                            "dist-ckpt",
-                                            "distributed-backend",
-                                            "distributed-timeout",
-                                            "disable-scaled-init",
-                                            "empty-unused-memory",
-                                            "end-weight-decay",
-                                            "eod-mask",
-                                            "eval-",
-                                            "exit-",
-                                            "exp-",
-                                            "finetune",
-                                            "fp8-amax",
-                                            "fp8-interval",
-                                            "fp8-margin",
-                                            "hidden-dropout",
-                                            "init-method",
-                                            "initial-loss-scale",
-                                            "legacy",
-                                            "load",
-                                            "log-",
-                                            "loss-scale",
-                                            "lr",
-                                            "manual-gc",
-                                            "master-",
-                                            "max-position-embeddings",
-                                            "merge-file",
-                                            "min-lr",
-                                            "min-loss-scale",
-                                            "mmap-",
-                                            "mock-data",
-                                            "moe-aux-loss",
-                                            "moe-grouped-gemm",
-                                            "moe-router-",
-                                            "moe-z-loss",
-                                            "moe-use-legacy",
-                                            "mscale",
-                                            "no-async",
-                                            "no-create",
-                                            "no-gradient-accumulation-fusion",
-                                            "no-load",
-                                            "no-masked-softmax-fusion",
-                                            "no-mmap",
-                                            "no-persist-layer-norm",
-                                            "no-position-embedding",
-                                            "no-save",
-                                            "no-rope-fusion",
-                                            "node-rank",
-                                            "norm-epsilon",
-                                            "nsys",
-                                            "num-workers",
-                                            "overlap-p2p",
-                                            "override-opt",
-                                            "per-split",
-                                            "profile",
-                                            "rdzv",
-                                            "rerun-mode",
-                                            "reset-",
-                                            "rotary-",
-                                            "use-rotary",
-                                            "use-rope",
-                                            "save",
-                                            "seed",
-                                            "sgd-momentum",
-                                            "split",
-                                            "start-weight-decay",
-                                            "tensorboard",
-                                            "test-data",
-                                            "timing-",
-                                            "tokenizer",
-                                            "train-",
-                                            "transformer-impl",
-                                            "tp-comm-bootstrap-backend",
-                                            "use-checkpoint",
-                                            "use-cpu-initialization",
-                                            "use-dist-ckpt",
-                                            "use-flash-attn",
-                                            "use-mcore-models",
-                                            "use-tp-pp-dp-mapping",
-                                            "valid-data",
-                                            "vocab-extra",
-                                            "vocab-file",
-                                            "wandb",
-                                            "weight-decay",
-                                            "retro-",
-                                            "standalone",
-                                            "max-restarts",
-                                            "role",
-                                            "tee",
-                                            "redirects",
-                                            "job-name",
-                                            "time",
-                                            "partition",
-                                            "account",
-                                            "output",
-                                            "error",
-                                            "exclusive",
-                                            "mem",
-                                            "cpus-per-task",
-                                            "qos",
-                                            "constraint",
-                                            "container",
-                                            "local-ranks-filter",
-                                            "enable-experimental",
-                                            "cache-",
-                                            "high-priority"};
+constexpr const char* without_effect_on_time =
+    "account accumulate-allreduce-grads-in-fp32 adam- adlr- apply-query-key-layer-scaling async-save "
+    "attention-backend attention-softmax-in-fp32 auto-detect-ckpt-format cache- calculate-per-token-loss "
+    "check-for-nan ckpt- constraint container cpus-per-task create-attention-mask cross-entropy data- "
+    "dataloader-type decoupled- disable-scaled-init dist-ckpt distributed-backend distributed-timeout "
+    "empty-unused-memory enable-experimental end-weight-decay eod-mask error eval- exclusive exit- exp- "
+    "finetune fp8-amax fp8-interval fp8-margin hidden-dropout high-priority init-method initial-loss-scale "
+    "job-name legacy load local-ranks-filter log- loss-scale lr manual-gc master- max-position-embeddings "
+    "max-restarts mem merge-file min-loss-scale min-lr mmap- mock-data moe-aux-loss moe-grouped-gemm "
+    "moe-router- moe-use-legacy moe-z-loss mscale no-async no-create no-gradient-accumulation-fusion no-load "
+    "no-masked-softmax-fusion no-mmap no-persist-layer-norm no-position-embedding no-rope-fusion no-save "
+    "node-rank norm-epsilon nsys num-workers output overlap-p2p override-opt partition per-split profile qos "
+    "rdzv redirects rerun-mode reset- retro- role rotary- save seed sgd-momentum split standalone "
+    "start-weight-decay tee tensorboard test-data time timing- tokenizer tp-comm-bootstrap-backend train- "
+    "transformer-impl use-checkpoint use-cpu-initialization use-dist-ckpt use-flash-attn use-mcore-models "
+    "use-rope use-rotary use-tp-pp-dp-mapping valid-data vocab-extra vocab-file wandb weight-decay";
 
 /// What both the plan and the model need.
 struct Megatron {
@@ -225,12 +121,12 @@ AttentionKeys attention_of(Megatron& run, const Given& width, bool rms) {
         if (run.number("v-head-dim", 128) != attention.head_size->value)
             run.keys.findings().fail(run.start,
                                      "`--v-head-dim` other than `--qk-head-dim` cannot be said in a workload");
-        run.keys.ignore({"kv-channels", "qk-layernorm", "num-query-groups", "group-query-attention"});
+        run.keys.ignore("group-query-attention kv-channels num-query-groups qk-layernorm");
         return attention;
     }
     std::int64_t groups = heads, size = width.value / heads;
     if (run.has("group-query-attention")) groups = run.number("num-query-groups", 1);
-    run.keys.ignore({"num-query-groups"});
+    run.keys.ignore("num-query-groups");
     if (const auto given = run.keys.whole({"kv-channels"})) size = given->value;
     if (groups != heads) attention.kv_heads = Given{groups, run.start};
     if (size * heads != width.value) attention.head_size = Given{size, run.start};
@@ -467,11 +363,10 @@ void read_megatron(const ForeignFile& file, Imported& imported) {
     run.tensor = degree("tensor-model-parallel-size");
     run.pipeline = degree("pipeline-model-parallel-size");
     run.context = degree("context-parallel-size");
-    std::vector<std::string_view> ignored;
-    for (const Entry& entry : options.entries)
-        for (const char* beginning : without_effect_on_time)
-            if (entry.key.starts_with(beginning)) ignored.push_back(entry.key);
-    run.keys.ignore(ignored);
+    std::istringstream beginnings(without_effect_on_time);
+    for (std::string beginning; beginnings >> beginning;)
+        for (const Entry& entry : options.entries)
+            if (entry.key.starts_with(beginning)) run.keys.ignore(entry.key);
     imported.training = training_of(run);
     if (options.find("hidden-size") || options.find("num-layers")) imported.workload = model_of(run);
     run.keys.report_others();

@@ -24,7 +24,7 @@ Node table_of(const Node& document, const char* name) {
 void read_titan_model(const Node& document, Imported& imported) {
     const Node table = table_of(document, "model");
     ForeignKeys keys(table, imported.findings, "model.");
-    keys.ignore({"tokenizer_path", "hf_assets_path", "print_after_conversion", "tokenizer", "norm_type"});
+    keys.ignore("hf_assets_path norm_type print_after_conversion tokenizer tokenizer_path");
     const std::string name = keys.word({"name"}).value_or(""), flavor = keys.word({"flavor"}).value_or("");
     keys.find({"converters"});
     for (const auto& titan : titans)
@@ -61,7 +61,7 @@ std::string schedule_named(const std::string& name) {
 void add_titan_recomputation(const Node& document, Imported& imported, Written& training) {
     const Node table = table_of(document, "activation_checkpoint");
     ForeignKeys keys(table, imported.findings, "activation_checkpoint.");
-    keys.ignore({"per_op_sac_force_recompute_mm_shapes_by_fqns", "early_stop"});
+    keys.ignore("early_stop per_op_sac_force_recompute_mm_shapes_by_fqns");
     const std::string mode = keys.word({"mode"}).value_or("selective"),
                       option = keys.word({"selective_ac_option"}).value_or("2");
     if (mode == "full") training.set("recomputation", "full");
@@ -107,11 +107,12 @@ void read_titan_plan(const Node& document, Imported& imported, Written& training
     const bool compiled = batch.flag({"compile"}).value_or(false);
     const Node compile = table_of(document, "compile");
     ForeignKeys compiling(compile, findings, "compile.");
-    compiling.ignore({"components", "backend"});
+    compiling.ignore("backend components");
     if (compiling.flag({"enable"}).value_or(compiled)) training.set("elementwise", "fused");
     compiling.report_others();
-    batch.ignore({"steps", "warmup_steps", "dataset", "dataset_path", "mixed_precision_reduce", "seed", "deterministic",
-                  "gc_freq", "gc_debug", "dtype", "enable_cpu_offload", "data_parallel_degree"});
+    batch.ignore(
+        "data_parallel_degree dataset dataset_path deterministic dtype enable_cpu_offload gc_debug gc_freq "
+        "mixed_precision_reduce seed steps warmup_steps");
     if (batch.flag({"enable_cpu_offload"}).value_or(false)) training.set("offload", "gradients");
     batch.report_others();
 
@@ -148,8 +149,9 @@ void read_titan_plan(const Node& document, Imported& imported, Written& training
                       "all data-parallel ranks shard: the file does not say how many do, beside its replicas");
     if (keys.flag({"enable_async_tensor_parallel"}).value_or(false) && tensor.value > 1)
         parallelism.set("model_overlap", Written(degrees.mark).set("chunks", tensor).take());
-    keys.ignore({"pipeline_parallel_microbatch_size", "disable_loss_parallel", "enable_compiled_autograd",
-                 "context_parallel_rotate_method"});
+    keys.ignore(
+        "context_parallel_rotate_method disable_loss_parallel enable_compiled_autograd "
+        "pipeline_parallel_microbatch_size");
     keys.report_others();
     training.set("parallelism", parallelism.take());
 }
@@ -170,9 +172,10 @@ void read_torchtitan(const Node& document, Imported& imported) {
     read_titan_plan(document, imported, training);
     imported.training = training.take();
     ForeignKeys keys(document, imported.findings);
-    keys.ignore({"job", "model", "training", "parallelism", "activation_checkpoint", "compile", "quantize", "float8",
-                 "optimizer", "lr_scheduler", "checkpoint", "profiling", "metrics", "comm", "validation", "debug",
-                 "fault_tolerance", "memory_estimation", "experimental"});
+    keys.ignore(
+        "activation_checkpoint checkpoint comm compile debug experimental fault_tolerance float8 job "
+        "lr_scheduler memory_estimation metrics model optimizer parallelism profiling quantize training "
+        "validation");
     keys.report_others();
 }
 

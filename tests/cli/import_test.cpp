@@ -79,7 +79,7 @@ TEST_CASE("import: a written scenario is correct, and the same files give the sa
     CHECK(checked.out == "one.yaml: a correct scenario\n");
 }
 
-TEST_CASE("import: hostile files are refused within a second") {
+TEST_CASE("import: hostile files are refused within a second", "[memory]") {
     const TempDir folder;
     const auto refused = [&](const std::string& name, const std::string& text, const std::string& because) {
         CAPTURE(name);

@@ -18,7 +18,7 @@ std::string options(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("options are found in commands, arrays, variables and comments of Slurm") {
+TEST_CASE("options are found in commands, arrays, variables and comments of Slurm", "[memory]") {
     CHECK(options("python x.py --num-layers 4 --bf16 --lr=1e-4 \\\n  --hidden_size 8") ==
           "num-layers=4 bf16=true lr=1e-4 hidden-size=8");
     CHECK(options("ARGS=(\n  --a 1  # --b 2\n  --c 3\n)\nrun \"${ARGS[@]}\"") == "a=1 c=3");
@@ -28,14 +28,14 @@ TEST_CASE("options are found in commands, arrays, variables and comments of Slur
     CHECK(options("--path \"a file\" --x --y") == "path=a file x=true y=true");
 }
 
-TEST_CASE("variables that the text sets are put in") {
+TEST_CASE("variables that the text sets are put in", "[memory]") {
     CHECK(options("TP=8\nPP=$TP\n--a $TP --b ${PP} --c ${CP:-2} --d $UNKNOWN --e ${OTHER}") ==
           "a=8 b=8 c=2 d=$UNKNOWN e=${OTHER}");
     CHECK(options("NODES=16\nGPUS=\"8\"\nWORLD=$(($NODES * GPUS))\n--n $WORLD --m $((2*3*4))") == "n=128 m=24");
     CHECK(options("--n $((2+3)) --m $((99999999*99999999))") == "n=$((2+3)) m=$((99999999*99999999))");
 }
 
-TEST_CASE("texts that end early or grow are read to their end") {
+TEST_CASE("texts that end early or grow are read to their end", "[memory]") {
     CHECK(options("").empty());
     CHECK(options("--a '1") == "a=1");
     CHECK(options("--a ${X") == "a=${X");

@@ -175,7 +175,7 @@ const Published published[] = {
 
 }  // namespace
 
-TEST_CASE("a config.json has the published parameters") {
+TEST_CASE("a config.json has the published parameters", "[memory]") {
     for (const Published& one : published) {
         CAPTURE(one.name);
         const Model model = model_in(one.text);
@@ -185,7 +185,7 @@ TEST_CASE("a config.json has the published parameters") {
     }
 }
 
-TEST_CASE("a config.json has the layers of the shipped model") {
+TEST_CASE("a config.json has the layers of the shipped model", "[memory]") {
     for (const auto& [shipped, name] : {std::pair{"llama-3-70b", "llama-3-70b"},
                                         {"deepseek-v3", "deepseek-v3"},
                                         {"gpt-2", "gpt2"},
@@ -211,7 +211,7 @@ TEST_CASE("a config.json has the layers of the shipped model") {
     }
 }
 
-TEST_CASE("windows, dense layers and experts alternate as the file says") {
+TEST_CASE("windows, dense layers and experts alternate as the file says", "[memory]") {
     const std::string shapes = R"("hidden_size": 64, "intermediate_size": 256, "num_attention_heads": 4,
         "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 100, "max_position_embeddings": 128, )";
     const auto windows = [](const Model& model) {
@@ -249,7 +249,7 @@ TEST_CASE("windows, dense layers and experts alternate as the file says") {
     CHECK(halves == "deddde");
 }
 
-TEST_CASE("the sequence is the file's maximum, or before its extension, or 8192 tokens") {
+TEST_CASE("the sequence is the file's maximum, or before its extension, or 8192 tokens", "[memory]") {
     const std::string shapes = R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 256,
         "num_hidden_layers": 1, "num_attention_heads": 4, "vocab_size": 100, "max_position_embeddings": )";
     Findings none, chosen;
@@ -262,7 +262,7 @@ TEST_CASE("the sequence is the file's maximum, or before its extension, or 8192 
     CHECK_THAT(chosen.notes.front().message, ContainsSubstring("the sequence is 8192 tokens, which is chosen"));
 }
 
-TEST_CASE("a file with an encoder of images gives its language model") {
+TEST_CASE("a file with an encoder of images gives its language model", "[memory]") {
     // Gemma 3 4B, whose nested part has four shapes; the others are Gemma 3's defaults. The hub's 4,300,079,472 hold
     // the tower of images, too; a public repository counts 3,880,263,168 of the language model.
     Findings findings;
@@ -275,7 +275,16 @@ TEST_CASE("a file with an encoder of images gives its language model") {
     CHECK_THAT(findings.notes.front().message, ContainsSubstring("all but the language model"));
 }
 
-TEST_CASE("what is not understood is named once") {
+TEST_CASE("a head that is no language model's is named", "[memory]") {
+    Findings findings;
+    model_in(R"({"architectures": ["LlamaForSequenceClassification"], "model_type": "llama", "hidden_size": 64,
+        "intermediate_size": 256, "num_hidden_layers": 1, "num_attention_heads": 4, "vocab_size": 100})",
+             findings);
+    REQUIRE(findings.notes.size() == 1);
+    CHECK_THAT(findings.notes.front().message, ContainsSubstring("'LlamaForSequenceClassification'"));
+}
+
+TEST_CASE("what is not understood is named once", "[memory]") {
     Findings findings;
     model_in(R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 256, "num_hidden_layers": 1,
         "num_attention_heads": 4, "vocab_size": 100, "torch_dtype": "bfloat16", "residual_multiplier": 0.2,

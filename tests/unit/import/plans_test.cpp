@@ -62,7 +62,7 @@ void accelerate(Read& read, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("Megatron-LM's options for GPT-3 175B") {
+TEST_CASE("Megatron-LM's options for GPT-3 175B", "[memory]") {
     // 1024 GPUs = 8 × 16 × data 8; 96 layers / 16 stages / 3 layers per chunk = 2 chunks; 50257 words padded to a
     // multiple of 128·8 are 51200. Parameters: 51200·12288 + 2048·12288 + 96·(12·12288² + 13·12288) + 2·12288 =
     // 174,615,846,912.
@@ -91,7 +91,7 @@ TEST_CASE("Megatron-LM's options for GPT-3 175B") {
     CHECK(read.notes() == "the vocabulary has 50257 words, as that tokenizer usually has\n");
 }
 
-TEST_CASE("Megatron-LM's options for Llama 3 70B") {
+TEST_CASE("Megatron-LM's options for Llama 3 70B", "[memory]") {
     // The vocabulary of 128256 is padded to a multiple of 128·4, 128512: 2·256·8192 parameters more than the
     // 70,553,706,496 of the model. Data 64/(4·4·2) = 2.
     Read read;
@@ -117,7 +117,7 @@ torchrun --nproc-per-node 8 --nnodes 8 pretrain_gpt.py "${OPTS[@]}")");
     CHECK(read.notes().empty());
 }
 
-TEST_CASE("Megatron-LM's options for a model with experts") {
+TEST_CASE("Megatron-LM's options for a model with experts", "[memory]") {
     // Mixtral 8×7B: one expert on each of 8 ranks, whole although attention is divided by 2.
     const std::string model = R"(--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32
   --group-query-attention --num-query-groups 8 --seq-length 4096 --max-position-embeddings 32768
@@ -149,7 +149,7 @@ TEST_CASE("Megatron-LM's options for a model with experts") {
     CHECK(wrong.imported.findings.errors.size() == 1);
 }
 
-TEST_CASE("defaults of Megatron-LM") {
+TEST_CASE("defaults of Megatron-LM", "[memory]") {
     // 8h/3 rounded down to a multiple of 64 with a gate: 21824 for 8192; one group of keys; the vocabulary of 100 is
     // padded to 128; learned positions beyond the sequence. Without --bf16 all is 4 B.
     Read read;
@@ -173,7 +173,7 @@ TEST_CASE("defaults of Megatron-LM") {
     CHECK_THAT(unknown.imported.findings.errors.front().message, ContainsSubstring("'$TP' is not a whole number"));
 }
 
-TEST_CASE("torchtitan's file") {
+TEST_CASE("torchtitan's file", "[memory]") {
     Read read;
     torchtitan(read, R"([job]
 dump_folder = "./out"
@@ -228,7 +228,7 @@ pipeline_parallel_schedule = "ZBVZeroBubble"
     CHECK_THAT(pipeline.notes(), ContainsSubstring("not understood: training.unknown"));
 }
 
-TEST_CASE("TOML has the places of its keys, and wrong TOML an error at its place") {
+TEST_CASE("TOML has the places of its keys, and wrong TOML an error at its place", "[memory]") {
     Library library;
     const Node document = toml_document(library.cite("a.toml", "[a]\nb = [1, \"x\", 2.5]\n", ""));
     const Entry* const entry = document.find("a")->entry("b");
@@ -250,7 +250,7 @@ TEST_CASE("TOML has the places of its keys, and wrong TOML an error at its place
     CHECK_THROWS_AS(toml_document(library.cite("a.toml", "a = {" + parts + " = 1}", "")), ConfigError);
 }
 
-TEST_CASE("DeepSpeed's file") {
+TEST_CASE("DeepSpeed's file", "[memory]") {
     Read read;
     deepspeed(read, R"({"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2, "gradient_clipping": 1.0,
   "bf16": {"enabled": true}, "zero_optimization": {"stage": 3, "reduce_bucket_size": 2e8, "zero_hpz_partition_size": 8}})");
@@ -277,7 +277,7 @@ TEST_CASE("DeepSpeed's file") {
     CHECK(two.parallelism("sharding") == "gradients");
 }
 
-TEST_CASE("Accelerate's file") {
+TEST_CASE("Accelerate's file", "[memory]") {
     const std::string fsdp = R"(compute_environment: LOCAL_MACHINE
 distributed_type: FSDP
 mixed_precision: bf16
