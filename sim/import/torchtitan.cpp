@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/import/data_parallel_files.hpp"
 #include "sim/import/transformer_file.hpp"
 
@@ -83,7 +85,12 @@ void read_titan_plan(const Node& document, Imported& imported, Written& training
     const Given experts = degree({"expert_parallel_degree"});
     const std::int64_t shards =
         keys.whole({"data_parallel_shard_degree"}, largest_given, -1).value_or(Given{-1, degrees.mark}).value;
-    if (shards > 0) training.set("ranks", replicas.value * shards * tensor.value * context.value * stages.value);
+    if (shards > 0) {
+        std::int64_t ranks = 1;
+        for (const std::int64_t factor : {replicas.value, shards, tensor.value, context.value, stages.value})
+            ranks = std::min(ranks * factor, largest_given);  // more are refused
+        training.set("ranks", ranks);
+    }
 
     const Given local = batch.whole({"local_batch_size", "batch_size"}).value_or(Given{8, batches.mark});
     constexpr std::int64_t most_samples = 1 << 30;

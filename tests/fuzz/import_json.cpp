@@ -1,14 +1,6 @@
-#include "sim/config/import_question.hpp"
-#include "tests/fuzz/reading.hpp"
+#include "tests/fuzz/foreign.hpp"
 #include "tests/fuzz/targets.hpp"
 
 void syncline::fuzz::import_json(std::string_view input) {
-    const std::string file = file_with("config.json", input);
-    reading([&] { config::import_files({.files = {file}}); });
-    // A plan needs what its file does not say.
-    reading([&] {
-        config::import_files(
-            {.files = {file},
-             .assignments = {"platform=dgx-h100", "workload=gpt-2", "training.ranks=8", "training.batch=8"}});
-    });
+    import_as("config.json", input);
 }
