@@ -110,7 +110,7 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
         const Mechanisms mechanisms(path);
         return "ablation";
     }
-    const std::string kind = read_as(assembly, node, inspect);
+    std::string kind = read_as(assembly, node, inspect);
     assembly.finish();
     return kind;
 }
