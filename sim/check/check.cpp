@@ -4,6 +4,7 @@
 #include "sim/config/framework_keys.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/document/override.hpp"
+#include "sim/import/foreign.hpp"
 #include "sim/measured/measured.hpp"
 #include "sim/measured/mechanisms.hpp"
 #include "sim/study/study.hpp"
@@ -87,6 +88,7 @@ bool is_study_or_scenario(const std::string& path) {
 std::string check_file(const std::string& path, const Inspect& inspect) {
     Assembly assembly;
     Node node = assembly.load_argument(path);
+    adopt_workload(node);
     if (is_framework(node)) {
         assembly.expand_framework(&node);
         FrameworkFile file;
@@ -108,7 +110,7 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
         const Mechanisms mechanisms(path);
         return "ablation";
     }
-    const std::string kind = read_as(assembly, node, inspect);
+    std::string kind = read_as(assembly, node, inspect);
     assembly.finish();
     return kind;
 }

@@ -80,6 +80,7 @@ int parse_and_run(std::vector<std::string> arguments) {
     cli::add_collective(program, action);
     cli::add_topology(program, action);
     cli::add_workload(program, action);
+    cli::add_import(program, action);
     cli::add_check(program, action);
     cli::add_batch(program, action);
     cli::add_explore(program, action);

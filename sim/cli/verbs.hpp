@@ -18,6 +18,7 @@ using Action = std::function<void()>;
 void add_run(CLI::App& program, Action& action);
 void add_plan(CLI::App& program, Action& action);
 void add_workload(CLI::App& program, Action& action);
+void add_import(CLI::App& program, Action& action);
 void add_check(CLI::App& program, Action& action);
 void add_collective(CLI::App& program, Action& action);
 void add_topology(CLI::App& program, Action& action);

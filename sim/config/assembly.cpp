@@ -10,6 +10,7 @@
 #include "sim/config/file_kinds.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/override.hpp"
+#include "sim/import/foreign.hpp"
 #include "sim/topology/formats.hpp"
 
 namespace syncline::config {
@@ -56,9 +57,19 @@ void Assembly::expand(Node* node, const Kinds& kinds, const std::vector<std::str
     const Mark reference = node->mark;
     attempt([&] {
         unread_.push_back(locate(reference));
-        library.expand(*node, kinds, words);
+        if (kinds == Kinds{"workload"})
+            *node = workload_in(*node);
+        else
+            library.expand(*node, kinds, words);
         unread_.pop_back();
     });
+}
+
+Node Assembly::workload_in(const Node& word) {
+    Node document = is_foreign_name(word.scalar) ? foreign_workload(library, word) : word;
+    library.expand(document, {"workload"});
+    adopt_workload(document);
+    return document;
 }
 
 void Assembly::expand_topology(Node* node) {

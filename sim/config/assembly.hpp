@@ -29,6 +29,9 @@ public:
     /// Loads a file that the command line names. A GraphML or DOT file is read as the topology that holds it.
     Node load_argument(const std::string& path);
 
+    /// Returns the workload in the file that `word` names, which may be a foreign one. Throws ConfigError.
+    Node workload_in(const Node& word);
+
     /// Replaces the names of files and of presets in `platform`, `platform.device`, `platform.transport`,
     /// `platform.fabric`, `workload`, `training.framework`, and in the `overlay` and `selection` of `training`,
     /// `collective` and the document itself by the content of the files. Must be called after every merge: a file's

@@ -88,13 +88,15 @@ Layer make_dense(Fields& fields, const LayerKeys& keys, const std::vector<Layer>
 }
 
 Layer make_embedding(const LayerKeys& keys) {
-    return embedding(keys.name, {.vocabulary = keys.vocabulary,
-                                 .positions = keys.positions,
-                                 .width = keys.width,
-                                 .learned_positions = keys.learned_positions,
-                                 .segments = keys.segments,
-                                 .norm = keys.norm,
-                                 .dropout = keys.dropout});
+    Layer layer = embedding(keys.name, {.vocabulary = keys.vocabulary,
+                                        .positions = keys.positions,
+                                        .width = keys.width,
+                                        .learned_positions = keys.learned_positions,
+                                        .segments = keys.segments,
+                                        .norm = keys.norm,
+                                        .dropout = keys.dropout});
+    layer.parameters += keys.extra_parameters;
+    return layer;
 }
 
 Layer make_embedding_bag(Fields& fields, const LayerKeys& keys) {

@@ -148,6 +148,11 @@ void visit(Fields& fields, LayerKeys& keys, const std::vector<std::string>& kind
     fields.flag(
         {"tied", "Weight tying: a dense layer shares the weights of an earlier embedding, where they are counted."},
         keys.tied);
+    fields.integer(
+        {"extra_parameters",
+         "Further parameters of an attention, feed-forward, transformer, moe or embedding layer: biases of some "
+         "matrices, norms of heads or of results. They take no time in its kernels."},
+        keys.extra_parameters, 0, largest_count);
     fields.integer({"parameters", "Number of parameters of a custom layer, which are exchanged."},
                    keys.counts.parameters, 0, largest_count);
     fields.integer({"macs", "Multiply-accumulates of a custom layer's forward pass, per sample."}, keys.counts.macs, 0,

@@ -18,6 +18,7 @@ struct LayerKeys {
     std::int64_t filters = 1, groups = 1, outputs = 1;
     std::int64_t positions = 0;  ///< 0: given neither here nor by the workload's `sequence`
     std::int64_t width = 1, hidden = 1, vocabulary = 1, segments = 0, repeat = 1, extra = 0;
+    std::int64_t extra_parameters = 0;
     bool bias = false, batch_norm = false, gathered = true, tied = false, learned_positions = true;
     bool gated = false, merged_gate = false, dropout = true;
     bool activation = true, residual = false, joined = false, shared_input = false;

@@ -9,9 +9,11 @@ namespace syncline::config {
 
 namespace {
 
-const std::vector<std::string> attention_keys{"positions",  "kv_heads", "head_size",   "window", "context", "rotary",
-                                              "query_rank", "kv_rank",  "rotary_size", "bias",   "norm",    "dropout"};
-const std::vector<std::string> feed_forward_keys{"positions", "gated", "merged_gate", "bias", "norm", "dropout"};
+const std::vector<std::string> attention_keys{"positions", "kv_heads",   "head_size",       "window",      "context",
+                                              "rotary",    "query_rank", "kv_rank",         "rotary_size", "bias",
+                                              "norm",      "dropout",    "extra_parameters"};
+const std::vector<std::string> feed_forward_keys{"positions", "gated",   "merged_gate",     "bias",
+                                                 "norm",      "dropout", "extra_parameters"};
 
 std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
     for (const std::string& word : more)
@@ -32,8 +34,11 @@ const std::vector<LayerKind> all_kinds{
      joined(joined(attention_keys, feed_forward_keys), {"parallel", "repeat"})},
     {"moe",
      {"width", "hidden", "experts", "top_k"},
-     {"positions", "shared_experts", "shared_hidden", "gated", "bias", "norm", "capacity", "fused_permutation"}},
-    {"embedding", {"vocabulary", "width"}, {"positions", "learned_positions", "segments", "norm", "dropout"}},
+     {"positions", "shared_experts", "shared_hidden", "gated", "bias", "norm", "capacity", "fused_permutation",
+      "extra_parameters"}},
+    {"embedding",
+     {"vocabulary", "width"},
+     {"positions", "learned_positions", "segments", "norm", "dropout", "extra_parameters"}},
     {"embedding-bag", {"rows", "width"}, {"lookups"}},
     {"patch-embedding", {"input", "patch", "width"}, {"extra_tokens"}},
     {"custom", {"parameters", "macs"}, {"inputs", "activations"}},

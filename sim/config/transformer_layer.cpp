@@ -10,6 +10,12 @@ namespace syncline::config {
 
 namespace {
 
+/// Returns the layer with the parameters that its shape does not have.
+Layer with_extra(Layer layer, const LayerKeys& keys) {
+    layer.parameters += keys.extra_parameters;
+    return layer;
+}
+
 /// Sums of a layer's matrices, in floating point so that they cannot overflow.
 struct Sums {
     double parameters = 0, macs = 0;
@@ -87,12 +93,12 @@ FeedForward feed_forward_of(Fields& fields, const LayerKeys& keys) {
 
 Layer make_attention(Fields& fields, const LayerKeys& keys) {
     const Attention shape = attention_of(fields, keys);
-    return fields.sound() ? attention(keys.name, shape) : Layer{};
+    return fields.sound() ? with_extra(attention(keys.name, shape), keys) : Layer{};
 }
 
 Layer make_feed_forward(Fields& fields, const LayerKeys& keys) {
     const FeedForward shape = feed_forward_of(fields, keys);
-    return fields.sound() ? feed_forward(keys.name, shape) : Layer{};
+    return fields.sound() ? with_extra(feed_forward(keys.name, shape), keys) : Layer{};
 }
 
 Layer make_experts(Fields& fields, const LayerKeys& keys) {
@@ -122,7 +128,7 @@ Layer make_experts(Fields& fields, const LayerKeys& keys) {
         sums.add(expert(shape.shared_hidden), shared, shared);
         sums.check(fields, "shared_experts");
     }
-    return fields.sound() ? experts(keys.name, shape) : Layer{};
+    return fields.sound() ? with_extra(experts(keys.name, shape), keys) : Layer{};
 }
 
 std::vector<Layer> make_transformer(Fields& fields, const LayerKeys& keys) {
@@ -141,9 +147,9 @@ std::vector<Layer> make_transformer(Fields& fields, const LayerKeys& keys) {
     for (std::int64_t i = 1; i <= keys.repeat; ++i) {
         const std::string name = fmt::format("{}{}", keys.name, i);
         if (parallel) {
-            layers.push_back(parallel_block(name + ".block", {first, second}));
+            layers.push_back(with_extra(parallel_block(name + ".block", {first, second}), keys));
         } else {
-            layers.push_back(attention(name + ".attention", first));
+            layers.push_back(with_extra(attention(name + ".attention", first), keys));
             layers.push_back(feed_forward(name + ".feed-forward", second));
         }
     }

@@ -13,7 +13,10 @@ WorkloadQuestion load_workload(const std::string& workload, const std::vector<Ar
     const auto part = [&](Node word, const char* what, auto& value) {
         Node document;
         assembly.attempt([&] {
-            assembly.library.expand(word, {what});
+            if (what == std::string("workload"))
+                word = assembly.workload_in(word);
+            else
+                assembly.library.expand(word, {what});
             document = std::move(word);
         });
         if (document.kind == Node::Kind::null) return void(complete = false);

@@ -17,6 +17,9 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
     const std::map<std::string, std::function<fuzz::Target>> targets{
         {"dot", fuzz::dot},
         {"graphml", fuzz::graphml},
+        {"import_json", fuzz::import_json},
+        {"import_options", fuzz::import_options},
+        {"import_toml", fuzz::import_toml},
         {"measured", fuzz::measured},
         {"result_texts", fuzz::result_texts},
         {"results", fuzz::results},

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/cli/typed_words.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/import_question.hpp"
+#include "sim/import/foreign.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/replay/native.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+void import_all(const config::ImportQuestion& question, const std::string& file) {
+    const config::ImportAnswer answer = config::import_files(question, inspect);
+    for (const Diagnostic& note : answer.notes) warn(note);
+    if (file.empty())
+        write_stdout(answer.text);
+    else
+        write_file(file, answer.text);
+}
+
+}  // namespace
+
+void add_import(CLI::App& program, Action& action) {
+    CLI::App* verb = add_verb(program, "import", "syncline import config.json --out my-model.yaml",
+                              "Turn files of other programs into a workload or a scenario");
+    struct Arguments {
+        config::ImportQuestion question;
+        std::string file;
+    };
+    const auto options = std::make_shared<Arguments>();
+    std::vector<std::string> names;
+    std::string known;
+    for (const config::ForeignKind& kind : config::foreign_kinds()) {
+        names.emplace_back(kind.name);
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.description);
+    }
+    verb->add_option("FILE", options->question.files, fmt::format("Files, which are put together: {}", known))
+        ->required();
+    verb->add_option("--as", options->question.kind, "Kind of the files (default: recognised by their content)")
+        ->option_text(fmt::format("{}", fmt::join(names, "|")))
+        ->check(one_of(names));
+    add_repeated(*verb, "--set", options->question.assignments, "KEY.PATH=VALUE",
+                 "Set what the files do not say, by its key in a scenario: platform=dgx-h100, training.ranks=64, "
+                 "workload.sequence=4096");
+    verb->add_option("--out", options->file, "Output file (default: standard output)")
+        ->option_text("FILE")
+        ->check(not_empty);
+    verb->callback([options, &action] { action = [options] { import_all(options->question, options->file); }; });
+}
+
+}  // namespace syncline::cli

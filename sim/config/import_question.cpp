@@ -1,0 +1,142 @@
+#include "sim/config/import_question.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/utf8.hpp"
+#include "sim/config/assembly.hpp"
+#include "sim/config/scenario_file.hpp"
+#include "sim/config/variant.hpp"
+#include "sim/document/override.hpp"
+#include "sim/document/yaml_text.hpp"
+#include "sim/import/foreign.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+/// Returns lines of a comment. What a foreign file says cannot leave it.
+std::string comment(const std::string& text) {
+    constexpr std::size_t widest = 138;
+    std::string lines, line = "#";
+    std::string words = printable(text);
+    std::replace(words.begin(), words.end(), '\n', ' ');
+    for (std::size_t begin = 0; begin < words.size();) {
+        const std::size_t end = std::min(words.find(' ', begin), words.size());
+        if (line.size() > 3 && line.size() + 1 + end - begin > widest) {
+            lines += line + '\n';
+            line = "#  ";
+        }
+        line += ' ' + words.substr(begin, end - begin);
+        begin = end + 1;
+    }
+    return lines + line + '\n';
+}
+
+/// Reports what a scenario needs and no file says.
+void require_parts(Assembly& assembly, const Node& document) {
+    const Node* const training = document.find("training");
+    if (training == nullptr)
+        return assembly.report(document.mark, "the files say nothing of a plan", "leave out `--set platform`");
+    if (document.find("platform") == nullptr)
+        assembly.report(document.mark, "the files say nothing of the cluster",
+                        "add `--set platform=dgx-h100`, its file or preset");
+    if (document.find("workload") == nullptr)
+        assembly.report(document.mark, "the files say nothing of the model",
+                        "add its config.json, or `--set workload=llama-3-70b`");
+    if (training->find("ranks") == nullptr)
+        assembly.report(document.mark, "the files say nothing of the number of GPUs", "add `--set training.ranks=64`");
+    if (training->find("batch") == nullptr && training->find("batch_per_rank") == nullptr)
+        assembly.report(document.mark, "the files say nothing of the batch",
+                        "add `--set training.batch=128`, the samples of an iteration");
+}
+
+/// Gives the samples of a model the length that a plan says. A preset's content then takes the place of its name, and
+/// its published totals no longer hold.
+void set_sequence(Assembly& assembly, Node& workload, const Given& sequence) {
+    assembly.attempt([&] {
+        if (workload.kind == Node::Kind::scalar) workload = assembly.workload_in(workload);
+    });
+    assembly.finish();
+    Node* const length = workload.find("sequence");
+    const std::string text = std::to_string(sequence.value);
+    if (length == nullptr || length->scalar == text) return;
+    *length = scalar_at(sequence.mark, text);
+    take(workload, "published");
+}
+
+/// Returns what the files say, and `assignments` on top of it, in the keys of a scenario.
+Node put_together(Assembly& assembly, Imported& imported, const std::vector<std::string>& assignments) {
+    Node &workload = imported.workload, &training = imported.training;
+    Node document = mapping_at(training.kind == Node::Kind::null ? workload.mark : training.mark);
+    if (imported.sequence && workload.kind != Node::Kind::null) set_sequence(assembly, workload, *imported.sequence);
+    if (workload.kind != Node::Kind::null) document.entries.push_back({"workload", workload.mark, workload});
+    if (training.kind != Node::Kind::null) document.entries.push_back({"training", training.mark, training});
+    for (const std::string& text : assignments)
+        assembly.attempt([&] {
+            const Node changes = parse_assignment(assembly.library, text);
+            drop_alternatives(document, changes);
+            merge(document, changes);
+        });
+    return document;
+}
+
+void check_scenario(Assembly& assembly, Node document, const Inspect& inspect) {
+    require_parts(assembly, document);
+    assembly.finish();
+    assembly.expand_references(document);
+    std::string name;
+    GridChoices choices;
+    refuse_open(assembly, document, read_variant(assembly, document, "import", name, choices, inspect));
+}
+
+/// Returns the sections of a document in the order of shipped scenarios.
+Node in_order(Node document) {
+    Node ordered = mapping_at(document.mark);
+    for (const char* key : {"name", "platform", "workload", "training"})
+        if (const Entry* const entry = document.entry(key)) ordered.entries.push_back(*entry);
+    for (Entry& entry : document.entries)
+        if (ordered.find(entry.key) == nullptr) ordered.entries.push_back(std::move(entry));
+    return ordered;
+}
+
+}  // namespace
+
+ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect) {
+    Assembly assembly;
+    Imported imported;
+    for (const std::string& file : question.files)
+        assembly.attempt(
+            [&] { read_foreign(assembly.library, assembly.library.argument(file), question.kind, imported); });
+    assembly.attempt([&] {
+        if (!imported.findings.errors.empty()) throw ConfigError(imported.findings.errors);
+    });
+    assembly.finish();
+    Node document = put_together(assembly, imported, question.assignments);
+    assembly.finish();
+
+    ImportAnswer answer;
+    answer.notes = imported.findings.notes;
+    answer.kind = document.find("training") || document.find("platform") ? "scenario" : "workload";
+    if (answer.kind == "scenario") {
+        check_scenario(assembly, document, inspect);
+    } else if (Node* const workload = document.find("workload")) {
+        document = Node(*workload);
+        Model model;
+        assembly.read(document, "workload", [&](Fields& fields) { describe(fields, model); });
+    } else {
+        assembly.report(document.mark, "the files say nothing of a model");
+    }
+    assembly.finish();
+
+    answer.text = "# Written by `syncline import` from\n";
+    for (const std::string& origin : imported.origins) answer.text += comment("- " + origin);
+    if (!answer.notes.empty()) answer.text += "# Notes:\n";
+    for (const Diagnostic& note : answer.notes)
+        answer.text += comment(fmt::format("- {}:{}: {}", note.where.file, note.where.line, note.message));
+    answer.text += readable_text(in_order(std::move(document)));
+    return answer;
+}
+
+}  // namespace syncline::config

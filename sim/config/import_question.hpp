@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/config/file_kinds.hpp"
+
+namespace syncline::config {
+
+/// The question of `syncline import`.
+struct ImportQuestion {
+    std::vector<std::string> files;
+    std::string kind = {};                      ///< of all files, a word of foreign_kinds(); "" to recognise each
+    std::vector<std::string> assignments = {};  ///< `key.path=value` of a scenario
+};
+
+/// A file of ours that says what foreign files say.
+struct ImportAnswer {
+    std::string kind;               ///< "workload", or "scenario" if the files have a plan
+    std::string text;               ///< YAML; comments name the files, and have the notes
+    std::vector<Diagnostic> notes;  ///< what was chosen, left out or not understood
+};
+
+/// Reads foreign files, puts them together, and checks the result as `syncline check` does. Throws ConfigError, whose
+/// places are in the foreign files.
+ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect = {});
+
+}  // namespace syncline::config

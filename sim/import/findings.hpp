@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/document/document.hpp"
+
+namespace syncline::config {
+
+/// What the reader of a foreign file has to say about it.
+struct Findings {
+    std::vector<Diagnostic> errors;
+    /// What was not understood, left out, or chosen because the file does not say it.
+    std::vector<Diagnostic> notes;
+
+    void fail(const Mark& place, std::string message, std::string hint = "") {
+        errors.push_back({locate(place), std::move(message), std::move(hint)});
+    }
+    void note(const Mark& place, std::string message, std::string hint = "") {
+        notes.push_back({locate(place), std::move(message), std::move(hint)});
+    }
+};
+
+}  // namespace syncline::config

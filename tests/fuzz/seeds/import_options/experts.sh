@@ -1,0 +1,4 @@
+--num-layers 4 --hidden-size 64 --num-attention-heads 4 --num-experts 4 --moe-router-topk 2 --moe-layer-freq '([0]*1+[1]*3)'
+--expert-model-parallel-size 2 --expert-tensor-parallel-size 1 --context-parallel-size 2 --cp-comm-type a2a --nnodes 1
+--nproc-per-node 8 --micro-batch-size 1 --multi-latent-attention --kv-lora-rank 8 --seq-length 32 --vocab-size 100
+--recompute-granularity full --use-distributed-optimizer --overlap-grad-reduce --ddp-bucket-size 1000 --fp8-format e4m3
