@@ -45,7 +45,7 @@ Result result_of(const Cluster& cluster, const TracePlan& plan, const ReplayedIt
     result.bytes_sent = timeline.bytes_sent;
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks());
     result.cost = cost_of(cluster, replayed.graph, plan.ranks(), result.time.iteration_s);
-    result.links = busiest(cluster, timeline.links, result.time.sending_s());
+    result.links = busiest(cluster, timeline.links, result.time.sending_s(timeline.links));
     result.limited_by = limit_of(cluster, result.time, timeline.links);
     result.closed_form.why_not = "none for a trace";
     result.notes = plan.trace->notes;

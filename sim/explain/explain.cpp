@@ -23,10 +23,8 @@ std::optional<TaskGraph> folded_graph(const Lowered& training) {
 
 /// Gives the ranks that are not in the graph the parts of those that stand for them.
 void copy_parts(std::vector<RankParts>& parts, const TaskGraph& graph) {
-    if (graph.images() == 1) return;
-    const std::uint32_t block = graph.block(), period = block / graph.images();
     for (std::uint32_t rank = 0; rank < parts.size(); ++rank)
-        parts[rank] = parts[rank / block * block + rank % block % period];
+        parts[rank] = parts[graph.rotations().representative(rank)];
 }
 
 }  // namespace
