@@ -361,18 +361,19 @@ std::vector<std::string> listed(const TraceFile& file) {
 
 void read_simgrid_ti(const std::vector<std::string>& given, const TraceOptions&, TraceBuilder& builder) {
     std::vector<std::string> files = given;
+    if (files.size() == 1)
+        in_trace_file(given.front(), [&] {
+            std::vector<std::string> names = listed(read_trace_text(given.front()));
+            if (!names.empty()) files = std::move(names);
+        });
     if (files.size() == 1) {
         in_trace_file(files.front(), [&] {
             const TraceFile file = read_trace_text(files.front());
-            if (std::vector<std::string> names = listed(file); !names.empty()) {
-                files = std::move(names);
-                return;
-            }
             TiReader reader(count_ranks(file), builder);
             reader.read(file);
             reader.finish();
         });
-        if (files == given) return;
+        return;
     }
     TiReader reader(static_cast<std::uint32_t>(files.size()), builder);
     for (const std::string& name : files) in_trace_file(name, [&] { reader.read(read_trace_text(name)); });

@@ -16,7 +16,7 @@ namespace syncline {
 /// Most nodes, dependencies, members of all groups, and bytes of names in a trace, so that a hostile file takes no more
 /// than 500 MB.
 inline constexpr std::size_t most_trace_nodes = std::size_t{1} << 21;
-inline constexpr std::size_t most_trace_dependencies = std::size_t{1} << 23;
+inline constexpr std::size_t most_trace_dependencies = std::size_t{1} << 24;
 inline constexpr std::size_t most_group_members = std::size_t{1} << 24;
 inline constexpr std::size_t most_name_bytes = std::size_t{64} << 20;
 inline constexpr std::uint32_t most_trace_ranks = 1 << 17;

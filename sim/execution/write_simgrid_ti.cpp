@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
+#include <vector>
 
 #include "sim/execution/trace_error.hpp"
 #include "sim/execution/trace_readers.hpp"
@@ -23,7 +25,13 @@ public:
     std::string write() {
         for (std::uint32_t rank = 0; rank < trace_.ranks; ++rank) line(rank, "init");
         for (std::uint32_t i = 0; i < trace_.size(); ++i) {
-            for (const std::uint32_t on : trace_.dependencies_of(i)) wait_for(on);
+            const auto dependencies = trace_.dependencies_of(i);
+            // MPI may not end a send before its receive begins. So a receive holds up nothing: who waits for it waits
+            // for what it depends on, too.
+            if (trace_.nodes()[i].kind == NodeKind::receive)
+                before_[i] = {dependencies.begin(), dependencies.end()};
+            else
+                for (const std::uint32_t on : dependencies) wait_for(on);
             add(i);
         }
         for (std::uint32_t rank = 0; rank < trace_.ranks; ++rank) {
@@ -45,8 +53,19 @@ private:
         return {message.peer, message.rank, message.tag};
     }
 
-    /// Requests with the same ends and tag are done in their order.
     void wait_for(std::uint32_t number) {
+        std::vector<std::uint32_t> left{number};
+        while (!left.empty()) {
+            const std::uint32_t next = left.back();
+            left.pop_back();
+            wait_for_request(next);
+            if (const auto found = before_.extract(next))
+                left.insert(left.end(), found.mapped().begin(), found.mapped().end());
+        }
+    }
+
+    /// Requests with the same ends and tag are done in their order.
+    void wait_for_request(std::uint32_t number) {
         const TraceNode& node = trace_.nodes()[number];
         if (node.kind != NodeKind::send && node.kind != NodeKind::receive) return;
         auto& of_rank = waiting_[node.rank];
@@ -121,6 +140,7 @@ private:
 
     const ExecutionTrace& trace_;
     std::vector<std::map<Channel, std::deque<std::uint32_t>>> waiting_;
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> before_;  ///< what receives depend on
     std::string text_;
 };
 

@@ -87,6 +87,33 @@ TEST_CASE("a time-independent trace survives reading and writing") {
     CHECK(files.bytes_of(written.at(0)) == text);
 }
 
+TEST_CASE("a written receive is posted before the send that it follows is waited for") {
+    // Both ranks send, receive after that, and compute: with MPI's rendezvous neither send ends before the other
+    // receives.
+    ExecutionTrace trace;
+    trace.ranks = 2;
+    trace.names = {"x"};
+    for (const std::uint32_t rank : {0U, 1U}) {
+        TraceNode node;
+        node.rank = rank;
+        node.peer = 1 - rank;
+        node.bytes = 1'000'000;
+        node.kind = NodeKind::send;
+        const std::uint32_t sent = trace.add(node, {});
+        node.kind = NodeKind::receive;
+        const std::uint32_t received = trace.add(node, {&sent, 1});
+        node.kind = NodeKind::compute;
+        node.flop = 5;
+        trace.add(node, {&received, 1});
+    }
+    TraceFiles files;
+    write_trace(trace, "simgrid-ti", files.path("x.txt"));
+    CHECK(
+        files.bytes_of(files.path("x.txt")) ==
+        "0 init\n1 init\n0 isend 1 0 1000000\n0 irecv 1 0 1000000\n0 wait 1 0 0\n0 wait 0 1 0\n0 compute 5\n"
+        "1 isend 0 0 1000000\n1 irecv 0 0 1000000\n1 wait 0 1 0\n1 wait 1 0 0\n1 compute 5\n0 finalize\n1 finalize\n");
+}
+
 TEST_CASE("a time-independent trace may list one file for each rank") {
     TraceFiles files;
     files.write("r0.txt", "0 send 1 0 8\n");
@@ -95,6 +122,8 @@ TEST_CASE("a time-independent trace may list one file for each rank") {
     CHECK(listed.ranks == 2);
     CHECK(count(listed, NodeKind::send) == 1);
     CHECK(read_trace({files.path("r0.txt"), one}, {}).size() == 2);
+    files.write("all.txt", "0 barrier\n1 barrier\n");
+    CHECK(files.read("list.txt", "all.txt\n", {.format = "simgrid-ti"}).ranks == 2);
     CHECK_THROWS_WITH(files.read("list.txt", "r0.txt\nr2.txt\n", {.format = "simgrid-ti"}),
                       ContainsSubstring("r2.txt: it does not exist"));
 }
