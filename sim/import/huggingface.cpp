@@ -126,6 +126,9 @@ Node read_huggingface(const Node& document, Findings& findings) {
         refuse(config, *type, findings);
         return {};
     }
+    if (const Node* const stored = keys.find({"torch_dtype", "dtype"}); stored && stored->scalar == "float32")
+        findings.note(stored->mark, "elements have 2 B, as in mixed precision, although the file has 'float32'",
+                      "in a scenario `workload.element_size` changes it");
     keys.report_others();
     return findings.errors.size() > before ? Node{} : workload;
 }

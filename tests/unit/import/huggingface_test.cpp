@@ -284,6 +284,17 @@ TEST_CASE("a head that is no language model's is named", "[memory]") {
     CHECK_THAT(findings.notes.front().message, ContainsSubstring("'LlamaForSequenceClassification'"));
 }
 
+TEST_CASE("elements have 2 B, which is said if the file has others", "[memory]") {
+    const std::string shapes = R"({"model_type": "gpt2", "n_embd": 64, "n_layer": 1, "n_head": 4, "n_positions": 32,
+        "vocab_size": 100, "torch_dtype": )";
+    Findings half, full;
+    CHECK(model_in(shapes + "\"bfloat16\"}", half).element_bytes == 2);
+    CHECK(half.notes.empty());
+    CHECK(model_in(shapes + "\"float32\"}", full).element_bytes == 2);
+    REQUIRE(full.notes.size() == 1);
+    CHECK_THAT(full.notes.front().message, ContainsSubstring("elements have 2 B"));
+}
+
 TEST_CASE("what is not understood is named once", "[memory]") {
     Findings findings;
     model_in(R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 256, "num_hidden_layers": 1,
