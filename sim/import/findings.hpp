@@ -15,8 +15,12 @@ struct Findings {
     /// What was not understood, left out, or chosen because the file does not say it.
     std::vector<Diagnostic> notes;
 
+    /// Adds an error. Throws ConfigError with all of them if there are many: each holds its source line, which may be
+    /// long.
     void fail(const Mark& place, std::string message, std::string hint = "") {
+        constexpr std::size_t most = 20;
         errors.push_back({locate(place), std::move(message), std::move(hint)});
+        if (errors.size() >= most) throw ConfigError(std::exchange(errors, {}));
     }
     void note(const Mark& place, std::string message, std::string hint = "") {
         notes.push_back({locate(place), std::move(message), std::move(hint)});

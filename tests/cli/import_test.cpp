@@ -103,6 +103,14 @@ TEST_CASE("import: hostile files are refused within a second", "[memory]") {
     refused("large.json", R"({"model_type": "llama", "hidden_size": 1048576, "intermediate_size": 1048576,
                               "num_hidden_layers": 10000, "num_attention_heads": 1024, "vocab_size": 1048576})",
             "too many");
+    std::string types;
+    for (int i = 0; i < 10'000; ++i) types += "\"x\",";
+    refused(
+        "types.json",
+        R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 256, "num_attention_heads": 4, "vocab_size": 9,
+                "num_hidden_layers": 10000, "layer_types": [)" +
+            types + std::string(1'000'000, ' ') + "]}",
+        "is no kind of layer");
     std::string options = "--micro-batch-size 1";
     for (int i = 0; i < 50'000; ++i) options += " --o" + std::to_string(i) + " 1";
     refused("options.sh", options, "too many options");
