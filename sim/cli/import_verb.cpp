@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/cli/import_trace.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/import_question.hpp"
@@ -15,12 +16,18 @@ namespace syncline::cli {
 namespace {
 
 void import_all(const config::ImportQuestion& question, const std::string& file) {
-    const config::ImportAnswer answer = config::import_files(question, inspect);
-    for (const Diagnostic& note : answer.notes) warn(note);
+    std::string text;
+    if (asks_for_trace(question)) {
+        text = import_trace(question, file);
+    } else {
+        config::ImportAnswer answer = config::import_files(question, inspect);
+        for (const Diagnostic& note : answer.notes) warn(note);
+        text = std::move(answer.text);
+    }
     if (file.empty())
-        write_stdout(answer.text);
+        write_stdout(text);
     else
-        write_file(file, answer.text);
+        write_file(file, text);
 }
 
 }  // namespace
@@ -39,7 +46,8 @@ void add_import(CLI::App& program, Action& action) {
         names.emplace_back(kind.name);
         known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.description);
     }
-    verb->add_option("FILE", options->question.files, fmt::format("Files, which are put together: {}", known))
+    verb->add_option("FILE", options->question.files,
+                     fmt::format("Files, which are put together: {}; or the files of an execution trace", known))
         ->required();
     verb->add_option("--as", options->question.kind, "Kind of the files (default: recognised by their content)")
         ->option_text(fmt::format("{}", fmt::join(names, "|")))

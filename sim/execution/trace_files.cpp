@@ -186,6 +186,14 @@ std::vector<std::string> written_trace_formats() {
     return names;
 }
 
+std::optional<std::string> trace_format_of(const std::string& file) {
+    try {
+        return std::string(format_of(file, "").name);
+    } catch (const TraceError&) {
+        return std::nullopt;
+    }
+}
+
 ExecutionTrace read_trace(const std::vector<std::string>& files, const TraceOptions& options) {
     if (files.empty()) throw TraceError("no file of a trace is given");
     if (options.ranks > most_trace_ranks)

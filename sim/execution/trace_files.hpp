@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct TraceOptions {
 /// Returns the names of the formats that can be read, or written: "chakra", ….
 std::vector<std::string> trace_formats();
 std::vector<std::string> written_trace_formats();
+
+/// Returns the name of the format of a file, or nothing if it is no trace that can be read.
+std::optional<std::string> trace_format_of(const std::string& file);
 
 /// Returns the trace of these files: one per rank in this order, or one of all. It is checked. Throws ConfigError with
 /// the line of a text's fault; TraceError with the byte of another file's fault, or with what is wrong among the nodes.

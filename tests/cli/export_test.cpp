@@ -67,6 +67,13 @@ TEST_CASE("explain, batch and reports of a trace work as those of a training") {
     CHECK(result_of(files, {"trace.yaml", "--set", "trace.speed=2"}).at("iteration_time_s").get<double>() ==
           Approx(46e-6));
 
+    const Outcome imported =
+        run_in(files, {"import", "two.goal", "--set", "platform=platform.yaml", "--out", "in.yaml"});
+    CHECK(imported.status == 0);
+    CHECK_THAT(imported.err, ContainsSubstring("4 nodes of 2 ranks"));
+    CHECK(result_of(files, {"in.yaml"}).at("iteration_time_s").get<double>() == Approx(50e-6));
+    CHECK(run_in(files, {"import", "two.goal"}).status == 3);  // on no platform
+
     const Outcome explained = run_in(files, {"explain", "trace.yaml", "--report", "page.html"});
     CHECK(explained.status == 0);
     CHECK_THAT(explained.out, ContainsSubstring("Limited by port"));
