@@ -108,8 +108,8 @@ void explain_verb(const ExplainArguments& options) {
             write_trace(view, variant.lowered(), options.trace, traces[number],
                         fmt::format("{}: {}", scenario.name, variant.name), explanation.level_reason);
         if (options.report.empty()) continue;
-        page.variants.push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view,
-                                             variant.resolved, page_limits(scenario.variants.size())));
+        page.variants.push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view, variant.resolved,
+                                             page_limits(scenario.variants.size())));
         page.report.results.push_back(explanation.result);
     }
     write_result(report, options.format, options.directory, "explanation", options.tables);

@@ -173,8 +173,8 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
         write_trace(view, variant.lowered(), options.trace, wanted.trace,
                     fmt::format("{}: {}", scenario.name, variant.name), explanation.level_reason);
     if (wanted.pages != nullptr)
-        wanted.pages->push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view,
-                                             variant.resolved, page_limits(wanted.variants)));
+        wanted.pages->push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view, variant.resolved,
+                                             page_limits(wanted.variants)));
     return std::move(explanation.result);
 }
 

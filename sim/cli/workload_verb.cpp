@@ -31,7 +31,8 @@ void add_workload(CLI::App& program, Action& action) {
     CLI::App* verb = add_verb(program, "workload", "syncline workload vgg-16 --device v100-sxm2 --batch 32",
                               "Print the parameters, operations and time of each layer of a model on a device");
     const auto options = std::make_shared<WorkloadArguments>();
-    verb->add_option("NAME|FILE", options->workload, "Workload file, a model's config.json, or the name of one in workloads/ (alexnet-tf)")
+    verb->add_option("NAME|FILE", options->workload,
+                     "Workload file, a model's config.json, or the name of one in workloads/ (alexnet-tf)")
         ->required();
     const auto add = [&](const std::string& key, const std::string& shown, const std::string& description) {
         return add_argument(*verb, key, shown, description, options->arguments);

@@ -19,7 +19,7 @@ struct TracePlan {
     /// Nodes of the rank's processor take their time, one after the other; else none, as if the device always had work.
     bool host_time = false;
     std::optional<double> eager_bytes = {};  ///< in place of the trace's own
-    double speed = 1;  ///< computation is so many times as fast as recorded
+    double speed = 1;                        ///< computation is so many times as fast as recorded
 
     std::int64_t ranks() const { return trace->ranks; }
 };

@@ -383,7 +383,8 @@ private:
                });
     }
 
-    static inline const std::vector<std::string> scenario_keys{"platform", "workload", "training", "collective", "trace"};
+    static inline const std::vector<std::string> scenario_keys{"platform", "workload", "training", "collective",
+                                                               "trace"};
     static inline const std::vector<std::string> study_keys{"name",    "description", "zip",  "include",
                                                             "exclude", "repeat",      "seed", "question"};
 
