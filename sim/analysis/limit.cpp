@@ -93,10 +93,10 @@ std::string limit_of(const Lowered& training, const Breakdown& time, const std::
 
 std::string limit_of(const Cluster& cluster, const Breakdown& time, const std::vector<LinkUse>& links) {
     // A rank that waits for a message does so while its bytes flow.
-    Breakdown together = time;
-    together.exposed_communication_s += together.waiting_s;
-    together.waiting_s = 0;
-    return limit_of(cluster, "computation", together, links);
+    const double flows_s = longest_link(cluster, links).both_s - time.exposed_communication_s;
+    Breakdown apart = time;
+    apart.waiting_s = std::max(0.0, time.waiting_s - std::max(0.0, flows_s));
+    return limit_of(cluster, "computation", apart, links);
 }
 
 std::string limit_of(const Cluster& cluster, double seconds, const std::vector<LinkUse>& links, double part) {

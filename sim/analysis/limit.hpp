@@ -27,7 +27,8 @@ namespace syncline {
 /// Returns the words for an iteration, whose links have carried `links`; empty if it takes no time.
 std::string limit_of(const Lowered& training, const Breakdown& time, const std::vector<LinkUse>& links);
 
-/// Returns the words for an execution trace, whose computation has recorded times. Waiting counts as communication.
+/// Returns the words for an execution trace, whose computation has recorded times. Waiting is what the bytes of the
+/// link do not explain: for other ranks.
 std::string limit_of(const Cluster& cluster, const Breakdown& time, const std::vector<LinkUse>& links);
 
 /// Returns the words for an operation, to which `part` of the bytes belong; empty if it takes no time.

@@ -22,7 +22,11 @@ ReplayedIteration replay_trace(const Cluster& cluster, const TracePlan& plan, Ta
     } catch (const std::logic_error& error) {
         // In a training this would be our fault; the order of a trace's messages is its own.
         const std::string why = error.what();
-        if (why.starts_with("deadlock")) throw ReplayError("messages of the trace wait for each other: " + why);
+        if (why.starts_with("deadlock"))
+            throw ReplayError(
+                "messages of the trace wait for each other (`trace.eager: unlimited` lets them start without "
+                "their receivers): " +
+                why);
         throw;
     }
     replayed.folded = folded_of(std::move(fidelity), replayed.timeline);

@@ -105,7 +105,7 @@ void explain_verb(const ExplainArguments& options) {
         explanation.result.choice_of = variant.choice_of;
         progress.reset();
         if (!traces.empty())
-            write_trace(view, variant.lowered(), options.trace, traces[number],
+            write_trace(view, lowered_of(variant), options.trace, traces[number],
                         fmt::format("{}: {}", scenario.name, variant.name), explanation.level_reason);
         if (options.report.empty()) continue;
         page.variants.push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view, variant.resolved,

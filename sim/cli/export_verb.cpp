@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/estimate.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
@@ -40,10 +41,27 @@ ExecutionTrace trace_of(const CollectivePlan& plan) {
     return trace;
 }
 
+/// Throws ConfigError if the trace would be too large: a message is a node at both its ends.
+void check_size(const config::Variant& variant, const Lowered& training) {
+    constexpr double most_nodes = 2e7;
+    Plan once = training.plan;
+    once.fidelity = Fidelity::message;
+    once.iterations = 1;
+    const double nodes = 2 * estimate(lower(training.cluster, training.model, once)).messages;
+    if (nodes > most_nodes)
+        throw ConfigError(
+            {{variant.training,
+              fmt::format("its trace would have about {:.3g} million nodes, and at most {:.3g} million are "
+                          "written",
+                          nodes / 1e6, most_nodes / 1e6),
+              "use fewer ranks, or fewer microbatches"}});
+}
+
 ExecutionTrace trace_of(const config::Variant& variant) {
     if (variant.trace) return *variant.trace->trace;
     if (variant.collective) return trace_of(*variant.collective);
     const Lowered& training = variant.lowered();
+    check_size(variant, training);
     const TaskGraph graph = build_iteration(training);
     return syncline::trace_of(graph, TaskNames(training).of(graph));
 }
@@ -64,13 +82,17 @@ void export_trace(const ExportArguments& options) {
                             "write the plan that `syncline run` finds"}});
     try {
         const ExecutionTrace trace = trace_of(variant);
-        const std::vector<std::string> files = write_trace(trace, options.format, options.out);
+        const std::vector<std::string> files = write_trace(
+            trace, options.format, options.out, [](const auto& name, const auto& bytes) { write_file(name, bytes); });
         for (const std::string& note : trace.notes) say("note: {}\n", note);
         say("wrote {}{}: {} nodes of {} rank{}\n", files.front(),
             files.size() > 1 ? fmt::format(" and {} more", files.size() - 1) : "", trace.size(), trace.ranks,
             trace.ranks == 1 ? "" : "s");
     } catch (const TraceError& error) {
-        throw ConfigError({{variant.training, error.what(), ""}});
+        throw ConfigError(
+            {{variant.training, error.what(),
+              "an iteration can be a trace if its ranks wait for each other by messages alone, as with an "
+              "all-reduce"}});
     }
 }
 

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/cli/import_trace.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/import_question.hpp"
@@ -15,19 +15,28 @@ namespace syncline::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+/// Returns the file's name in a scenario in `out`, which names files relative to itself.
+std::string name_in(const std::string& out, const std::string& file) {
+    const fs::path scenario = fs::absolute(out.empty() ? fs::path("scenario.yaml") : fs::path(out)).lexically_normal();
+    return fs::absolute(file).lexically_normal().lexically_proximate(scenario.parent_path()).string();
+}
+
+config::ImportAnswer answer_of(const config::ImportQuestion& question, const std::string& out) {
+    if (!config::asks_for_trace(question)) return config::import_files(question, inspect);
+    std::vector<std::string> names;
+    for (const std::string& file : question.files) names.push_back(name_in(out, file));
+    return config::import_trace(question, names, inspect);
+}
+
 void import_all(const config::ImportQuestion& question, const std::string& file) {
-    std::string text;
-    if (asks_for_trace(question)) {
-        text = import_trace(question, file);
-    } else {
-        config::ImportAnswer answer = config::import_files(question, inspect);
-        for (const Diagnostic& note : answer.notes) warn(note);
-        text = std::move(answer.text);
-    }
+    const config::ImportAnswer answer = answer_of(question, file);
+    for (const Diagnostic& note : answer.notes) warn(note);
     if (file.empty())
-        write_stdout(text);
+        write_stdout(answer.text);
     else
-        write_file(file, text);
+        write_file(file, answer.text);
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
     named(explanation.result);
     progress.reset();
     if (!wanted.trace.empty())
-        write_trace(view, variant.lowered(), options.trace, wanted.trace,
+        write_trace(view, lowered_of(variant), options.trace, wanted.trace,
                     fmt::format("{}: {}", scenario.name, variant.name), explanation.level_reason);
     if (wanted.pages != nullptr)
         wanted.pages->push_back(page_variant(variant.cluster, lowered_of(variant), explanation, &view, variant.resolved,

@@ -113,7 +113,8 @@ void require_ranks(const config::Scenario& scenario, const TraceOptions& options
     if (!options.limits.ranks || options.limits.ranks->empty()) return;
     const std::uint32_t last = options.limits.ranks->back();
     std::int64_t most = 0;
-    for (const config::Variant& variant : scenario.variants) most = std::max(most, variant.plan.ranks);
+    for (const config::Variant& variant : scenario.variants)
+        most = std::max(most, variant.trace ? variant.trace->ranks() : variant.plan.ranks);
     if (last >= most)
         throw ConfigError({{{"--trace-ranks", 1, 1, ""},
                             fmt::format("no variant has rank {}", last),
@@ -161,6 +162,10 @@ std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario,
         throw ConfigError({{{"--trace", 1, 1, ""},
                             "a collective operation has no timeline",
                             "use a training scenario, with `workload` and `training`"}});
+    if (scenario.variants.front().trace && options.format == TraceFormat::svg)
+        throw ConfigError({{{"--trace", 1, 1, "svg"},
+                            "an execution trace has no stages to draw",
+                            "use `--trace chrome` or `paje`, or a report"}});
     require_ranks(scenario, options);
     const bool several = scenario.variants.size() > 1;
     std::filesystem::path base = options.file;
@@ -185,11 +190,11 @@ std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario,
     return files;
 }
 
-void write_trace(const TimelineView& view, const Lowered& training, const TraceOptions& options,
+void write_trace(const TimelineView& view, const Lowered* training, const TraceOptions& options,
                  const std::filesystem::path& file, const std::string& title, const std::string& reason) {
     std::vector<std::string> account;
     write_file(file, [&](const Sink& sink) {
-        account = options.format == TraceFormat::svg ? write_stage_picture(view, training, options.limits, title, sink)
+        account = options.format == TraceFormat::svg ? write_stage_picture(view, *training, options.limits, title, sink)
                   : options.format == TraceFormat::paje ? write_paje_trace(view, options.limits, title, sink)
                                                         : write_chrome_trace(view, options.limits, title, sink);
     });

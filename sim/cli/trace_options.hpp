@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario,
 
 /// Writes a variant's timeline and reports on standard error what it contains and what is left out. `reason`: why
 /// messages were not recorded, if they were not.
-void write_trace(const TimelineView& view, const Lowered& training, const TraceOptions& options,
+void write_trace(const TimelineView& view, const Lowered* training, const TraceOptions& options,
                  const std::filesystem::path& file, const std::string& title, const std::string& reason);
 
 }  // namespace syncline::cli

@@ -10,6 +10,7 @@
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
 #include "sim/document/yaml_text.hpp"
+#include "sim/execution/trace_files.hpp"
 #include "sim/import/foreign.hpp"
 
 namespace syncline::config {
@@ -122,6 +123,11 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
     if (answer.kind == "scenario") {
         check_scenario(assembly, document, inspect);
     } else if (Node* const workload = document.find("workload")) {
+        for (const Entry& other : document.entries)
+            if (other.key != "workload")
+                assembly.report(other.mark,
+                                fmt::format("the files say nothing of a plan, so '{}' is not set", other.key),
+                                "set a key of the model, such as `workload.sequence=4096`");
         document = Node(*workload);
         Model model;
         assembly.read(document, "workload", [&](Fields& fields) { describe(fields, model); });
@@ -135,6 +141,52 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
     if (!answer.notes.empty()) answer.text += "# Notes:\n";
     for (const Diagnostic& note : answer.notes)
         answer.text += comment(fmt::format("- {}:{}: {}", note.where.file, note.where.line, note.message));
+    answer.text += readable_text(in_order(std::move(document)));
+    return answer;
+}
+
+bool asks_for_trace(const ImportQuestion& question) {
+    return question.kind.empty() && std::ranges::all_of(question.files, [](const std::string& file) {
+               return trace_format_of(file).has_value();
+           });
+}
+
+ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std::string>& names,
+                          const Inspect& inspect) {
+    Assembly assembly;
+    Node files = empty_at({}, Node::Kind::sequence);
+    for (const std::string& file : question.files) {
+        files.items.push_back(scalar_at({}, file));
+        files.items.back().quoted = true;
+    }
+    Node document = parse_assignment(assembly.library, "trace.files=" + flow_text(files));
+    for (const std::string& text : question.assignments)
+        assembly.attempt([&] { merge(document, parse_assignment(assembly.library, text)); });
+    if (document.find("platform") == nullptr)
+        assembly.report(document.mark, "a trace does not say on which platform it is replayed",
+                        "write for example --set platform=dgx-h100; `syncline list platforms` has more");
+    assembly.finish();
+    Node expanded = document;
+    assembly.expand_references(expanded);
+    std::string name;
+    GridChoices choices;
+    const Variant variant = read_variant(assembly, expanded, "import", name, choices, inspect);
+    assembly.finish();
+
+    ImportAnswer answer;
+    answer.kind = "scenario";
+    const ExecutionTrace& trace = *variant.trace->trace;
+    const auto note = [&](const std::string& text) {
+        answer.notes.push_back({{question.files.front(), 1, 1, ""}, text, ""});
+    };
+    for (const std::string& text : trace.notes) note(text);
+    note(fmt::format("{} nodes, ranks: {}{}", trace.size(), trace.ranks,
+                     trace.ranks == 1 ? "; `--set trace.ranks=N` lets N ranks do the same" : ""));
+    answer.text = "# Written by `syncline import` from\n";
+    for (const std::string& file : question.files)
+        answer.text += comment(fmt::format("- {}: {}", file, trace_format_of(file).value_or("")));
+    std::vector<Node>& written = document.find("trace")->find("files")->items;
+    for (std::size_t i = 0; i < std::min(written.size(), names.size()); ++i) written[i].scalar = names[i];
     answer.text += readable_text(in_order(std::move(document)));
     return answer;
 }

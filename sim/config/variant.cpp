@@ -98,6 +98,12 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                        plan.placement.seed = variant.plan.placement.seed;
                        describe(inner, plan);
                        if (!known || !inner.sound() || !plan.trace) return;
+                       // Its ranks are placed, and need nodes, as those of an exchange.
+                       CollectivePlan alike;
+                       alike.ranks = plan.ranks();
+                       alike.placement = plan.placement;
+                       report(inner, judge(variant.cluster, alike));
+                       if (!inner.sound()) return;
                        give_nodes(variant.cluster, plan.placement, plan.ranks(), 0);
                    });
     for (const char* other : {"collective", "trace"})

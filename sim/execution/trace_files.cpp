@@ -166,13 +166,6 @@ const std::string& only_trace_file(const std::vector<std::string>& files) {
     return files.front();
 }
 
-void write_trace_file(const std::string& name, const std::string& bytes) {
-    std::ofstream file(name, std::ios::binary);
-    file << bytes;
-    file.close();
-    if (!file) throw TraceError(fmt::format("{}: it cannot be written", name));
-}
-
 std::vector<std::string> trace_formats() {
     std::vector<std::string> names;
     for (const Format& format : formats) names.emplace_back(format.name);
@@ -218,12 +211,13 @@ ExecutionTrace read_trace(const std::vector<std::string>& files, const TraceOpti
     return trace;
 }
 
-std::vector<std::string> write_trace(const ExecutionTrace& trace, const std::string& format, const std::string& path) {
+std::vector<std::string> write_trace(const ExecutionTrace& trace, const std::string& format, const std::string& path,
+                                     const WriteFile& write) {
     const auto* const found = std::ranges::find(formats, format, &Format::name);
     if (found == formats.end() || found->write == nullptr)
         throw TraceError(
             fmt::format("traces cannot be written as '{}', but as {}", format, list(written_trace_formats())));
-    return found->write(trace, path);
+    return found->write(trace, path, write);
 }
 
 }  // namespace syncline

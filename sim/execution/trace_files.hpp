@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,12 @@ std::optional<std::string> trace_format_of(const std::string& file);
 /// the line of a text's fault; TraceError with the byte of another file's fault, or with what is wrong among the nodes.
 ExecutionTrace read_trace(const std::vector<std::string>& files, const TraceOptions& options);
 
+/// Writes the bytes of a file, or throws.
+using WriteFile = std::function<void(const std::string& name, const std::string& bytes)>;
+
 /// Writes a trace. Formats with one file per rank write `path`.RANK.et, or the like. Throws TraceError if the format
-/// cannot say what the trace does, or a file cannot be written. Returns the files' names.
-std::vector<std::string> write_trace(const ExecutionTrace& trace, const std::string& format, const std::string& path);
+/// cannot say what the trace does. Returns the files' names.
+std::vector<std::string> write_trace(const ExecutionTrace& trace, const std::string& format, const std::string& path,
+                                     const WriteFile& write);
 
 }  // namespace syncline

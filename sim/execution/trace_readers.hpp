@@ -13,7 +13,8 @@
 namespace syncline {
 
 using TraceReader = void(const std::vector<std::string>& files, const TraceOptions& options, TraceBuilder& builder);
-using TraceWriter = std::vector<std::string>(const ExecutionTrace& trace, const std::string& path);
+using TraceWriter = std::vector<std::string>(const ExecutionTrace& trace, const std::string& path,
+                                             const WriteFile& write);
 
 TraceReader read_chakra, read_chakra_json, read_astra_text, read_goal, read_simgrid_ti;
 TraceReader read_dag_dot, read_dax, read_wfformat;
@@ -29,8 +30,5 @@ void in_trace_files(const std::vector<std::string>& names, const std::function<v
 
 /// Throws TraceError if there are several files, and the format has one for all ranks.
 const std::string& only_trace_file(const std::vector<std::string>& files);
-
-/// Writes a file. Throws TraceError.
-void write_trace_file(const std::string& name, const std::string& bytes);
 
 }  // namespace syncline

@@ -136,7 +136,7 @@ private:
 
 }  // namespace
 
-std::vector<std::string> write_chakra(const ExecutionTrace& trace, const std::string& path) {
+std::vector<std::string> write_chakra(const ExecutionTrace& trace, const std::string& path, const WriteFile& write) {
     std::vector<std::vector<std::uint32_t>> of_rank(trace.ranks);
     for (std::uint32_t i = 0; i < trace.size(); ++i) of_rank[trace.nodes()[i].rank].push_back(i);
     std::vector<std::uint64_t> ids(trace.size());
@@ -146,7 +146,7 @@ std::vector<std::string> write_chakra(const ExecutionTrace& trace, const std::st
         file.add_groups();
         for (const std::uint32_t node : of_rank[rank]) file.add(node, ids);
         files.push_back(fmt::format("{}.{}.et", path, rank));
-        write_trace_file(files.back(), file.bytes());
+        write(files.back(), file.bytes());
     }
     return files;
 }

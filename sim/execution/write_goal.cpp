@@ -17,7 +17,7 @@ namespace {
 
 }  // namespace
 
-std::vector<std::string> write_goal(const ExecutionTrace& trace, const std::string& path) {
+std::vector<std::string> write_goal(const ExecutionTrace& trace, const std::string& path, const WriteFile& write) {
     std::vector<std::vector<std::uint32_t>> of_rank(trace.ranks);
     for (std::uint32_t i = 0; i < trace.size(); ++i) of_rank[trace.nodes()[i].rank].push_back(i);
     std::string text = fmt::format("num_ranks {}\n", trace.ranks);
@@ -59,7 +59,7 @@ std::vector<std::string> write_goal(const ExecutionTrace& trace, const std::stri
         }
         text += "}\n";
     }
-    write_trace_file(path, text);
+    write(path, text);
     return {path};
 }
 

@@ -146,8 +146,9 @@ private:
 
 }  // namespace
 
-std::vector<std::string> write_simgrid_ti(const ExecutionTrace& trace, const std::string& path) {
-    write_trace_file(path, TiWriter(trace).write());
+std::vector<std::string> write_simgrid_ti(const ExecutionTrace& trace, const std::string& path,
+                                          const WriteFile& write) {
+    write(path, TiWriter(trace).write());
     return {path};
 }
 

@@ -65,7 +65,8 @@ private:
             if (latency) return over_links(share.kind) || share.kind == PathKind::waiting;
             if (limited_by() == "reductions") return share.kind == PathKind::reduction;
             if (limited_by() == "copies") return share.kind == PathKind::copy;
-            return share.kind != PathKind::compute;
+            // What a rank of a trace waits for is on the path, on whichever rank it is.
+            return share.kind != PathKind::compute || result_.samples == 0;
         });
         const std::string by = "Limited by " + (link ? named_link() : limited_by());
         if (told_ == nullptr) return by + ".";

@@ -155,24 +155,39 @@ private:
     Estimate simulation_, run_;
 };
 
-/// Gives better divisions of layers to plans of those that are estimated best; they are sorted by their estimates.
+/// Adds plans with better divisions of layers beside those that are estimated best; they are sorted by their estimates.
+/// Which of the two is better is known once both are simulated.
 void divide_layers(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch, Prices& prices,
                    std::vector<FoundPlan>& plans) {
     std::size_t looked_at = 0;
+    std::vector<FoundPlan> divided;
     const double most_s = plans.empty() ? 0 : plans.front().estimated_s * (1 + Search::may_gain);
-    for (FoundPlan& plan : plans) {
+    for (const FoundPlan& plan : plans) {
         if (plan.estimated_s > most_s || looked_at == Search::most_divided) break;
         const Plan settled = settled_plan(base, batch, plan);
         if (settled.parallelism.pipeline.virtual_stages == 1) continue;
         ++looked_at;
         std::optional<Division> better = better_division(cluster, model, settled, prices, plan.estimated_s);
         if (!better) continue;
-        plan.undivided_s = plan.estimated_s;
-        plan.estimated_s = better->expected.time_s;
-        plan.least_s = better->expected.least_s;
-        plan.memory = better->memory;
-        plan.layers = std::move(better->layers);
-        plan.text = planning::text_of(plan.choice, base, plan.layers);
+        FoundPlan& other = divided.emplace_back(plan);
+        other.undivided_s = plan.estimated_s;
+        other.estimated_s = better->expected.time_s;
+        other.least_s = better->expected.least_s;
+        other.memory = better->memory;
+        other.layers = std::move(better->layers);
+        other.text = planning::text_of(plan.choice, base, other.layers);
+    }
+    plans.insert(plans.end(), divided.begin(), divided.end());
+}
+
+/// Keeps the first of two plans that differ only in their division of the layers.
+void drop_second_divisions(std::vector<FoundPlan>& plans) {
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const auto twin =
+            std::find_if(plans.begin() + static_cast<std::ptrdiff_t>(i) + 1, plans.end(), [&](const FoundPlan& other) {
+                return other.layers.empty() != plans[i].layers.empty() && other.choice == plans[i].choice;
+            });
+        if (twin != plans.end()) plans.erase(twin);
     }
 }
 
@@ -300,6 +315,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, const 
     std::stable_sort(found.plans.begin(), found.plans.end(), [](const FoundPlan& a, const FoundPlan& b) {
         return a.simulated_s.value_or(never) < b.simulated_s.value_or(never);
     });
+    drop_second_divisions(found.plans);
     return found;
 }
 

@@ -66,7 +66,7 @@ Explanation explained(const config::Variant& variant, Fidelity fidelity, bool ev
 }  // namespace
 
 TEST_CASE("explain: where replicas fold, the ranks that stand for the others give the same answer") {
-    // Stages of 32 ranks on four nodes, of which two stand for all.
+    // Stages of 32 ranks on four nodes.
     for (const char* parallelism :
          {"{model: 4, data: 8, pipeline: {stages: 2, micro_batches: 4}, sequence: true, sharding: optimizer}",
           "{model: 2, context: 2, data: 8, pipeline: {stages: 2, micro_batches: 4, schedule: interleaved, "
@@ -82,9 +82,9 @@ TEST_CASE("explain: where replicas fold, the ranks that stand for the others giv
         const Explanation folded = explained(variant, Fidelity::folded, false, few);
         const Explanation every = explained(variant, Fidelity::folded, true, all);
         const Explanation unfolded = explained(variant, Fidelity::message, false, whole);
-        REQUIRE(few.graph.images() == 2);
+        REQUIRE(few.graph.images() > 1);
         REQUIRE(all.graph.images() == 1);
-        CHECK(few.graph.tasks().size() * 2 == whole.graph.tasks().size());
+        CHECK(few.graph.tasks().size() * few.graph.images() == whole.graph.tasks().size());
         REQUIRE(folded.what_if.size() == 2);
         const Json other = Json::parse(to_json(ExplainReport{"", {unfolded}}));
         check_same(Json::parse(to_json(ExplainReport{"", {folded}})), other, "folded");

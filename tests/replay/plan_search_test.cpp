@@ -209,7 +209,8 @@ void compare(const config::Variant& variant, std::int64_t experts = 1, double mo
         REQUIRE(!found.plans.empty());
         CAPTURE(found.plans.front().text, best_s, worst);
         CHECK(found.plans.front().simulated_s.value() <= most * best_s);
-        CHECK(found.plans.front().simulated_s.value() >= best_s * (1 - 1e-6));
+        // Of the divisions of layers all plans have the default one.
+        if (found.plans.front().layers.empty()) CHECK(found.plans.front().simulated_s.value() >= best_s * (1 - 1e-6));
         for (const FoundPlan& plan : found.plans) CHECK(plan.memory.total_bytes() <= limit_B);
         CHECK(found.considered.choices == found.skipped.total() + std::ssize(found.plans));
     }
@@ -272,7 +273,7 @@ void answer_has_best(const config::Variant& variant, std::int64_t experts, doubl
     double shown_s = endless;
     std::string texts;
     for (const planning::Answer& one : answers(cluster, variant.model, variant.plan, variant.open, found, 3)) {
-        const Plan plan = settled_plan(variant.plan, variant.open.batch, one.found.choice);
+        const Plan plan = settled_plan(variant.plan, variant.open.batch, one.found);
         const double seconds = replay_iteration(lower(cluster, variant.model, plan)).time.iteration_s;
         texts += fmt::format("{}: {} s; ", one.words, seconds);
         shown_s = std::min(shown_s, seconds);
@@ -403,7 +404,7 @@ TEST_CASE("plan search: simulations end with their number or their time") {
     CHECK(simulated({}) <= 24);
 }
 
-TEST_CASE("plan search: what folds in a simulation leaves time for others") {
+TEST_CASE("plan search: a budget of time counts what folding leaves of a simulation") {
     config::Variant variant = world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}",
                                     ", iterations: 1, recomputation: none, fidelity: folded");
     // 256 microbatches, of which the folded simulation needs a few.
@@ -417,20 +418,23 @@ TEST_CASE("plan search: what folds in a simulation leaves time for others") {
     };
     const Found all = found(endless);
     REQUIRE(all.simulated == 4);
-    // The time of the shortest by estimate, which is simulated first, as it is estimated without folding.
+    // The time of the shortest by estimate, which is simulated first.
     const FoundPlan& first = *std::ranges::min_element(all.plans, {}, &FoundPlan::estimated_s);
     Cluster cluster = variant.cluster;
     give_nodes(cluster, variant.plan.placement, variant.plan.ranks, 0);
     const Estimate whole =
         estimate(lower(cluster, variant.model, settled_plan(variant.plan, variant.open.batch, first.choice)));
-    REQUIRE(first.simulated_messages < 0.5 * whole.messages);
+    const Plan settled = settled_plan(variant.plan, variant.open.batch, first.choice);
+    Plan unfolded = settled;
+    unfolded.fidelity = Fidelity::message;
+    REQUIRE(whole.messages < 0.1 * estimate(lower(cluster, variant.model, unfolded)).messages);
     const Found some = found(1.01 * whole.time_s);
-    CHECK(some.simulated > 1);
+    CHECK(some.simulated >= 1);
     const auto passed_over = [&](const Found& one) {
         return !std::ranges::find(one.plans, first.choice, &FoundPlan::choice)->passed_over.empty();
     };
     CHECK_FALSE(passed_over(some));
-    CHECK(passed_over(found(0.99 * whole.time_s)));  // nothing is known of what folds
+    CHECK(passed_over(found(0.99 * whole.time_s)));
 }
 
 TEST_CASE("plan search: the result does not depend on the number of processes") {

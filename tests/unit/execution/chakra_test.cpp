@@ -198,7 +198,7 @@ TEST_CASE("what Chakra can say survives writing and reading") {
         trace.add(gather, {});
     }
     TraceFiles files;
-    const auto once = write_trace(trace, "chakra", files.path("once"));
+    const auto once = written(trace, "chakra", files.path("once"));
     REQUIRE(once ==
             std::vector<std::string>{files.path("once.0.et"), files.path("once.1.et"), files.path("once.2.et")});
     const ExecutionTrace read = read_trace(once, {});
@@ -208,7 +208,7 @@ TEST_CASE("what Chakra can say survives writing and reading") {
     CHECK(dependencies(read, 1) == std::vector<std::uint32_t>{0});
     CHECK(read.nodes()[2].bytes == 300);
     CHECK(read.groups == std::vector<std::vector<std::uint32_t>>{{0, 1, 2}, {2, 0}});
-    const auto twice = write_trace(read, "chakra", files.path("twice"));
+    const auto twice = written(read, "chakra", files.path("twice"));
     for (std::size_t rank = 0; rank < 3; ++rank) CHECK(files.bytes_of(once[rank]) == files.bytes_of(twice[rank]));
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("GOAL survives reading and writing") {
         "num_ranks 2\nrank 0 {\nl1: calc 7 cpu 0\nl2: calc 9 cpu 1\nl3: send 8b to 1 tag 0\nl3 requires l1\n"
         "l3 requires l2\nl4: calc 0 cpu 2\n}\nrank 1 {\nl1: recv 8b from 0 tag 0\n}\n";
     const ExecutionTrace trace = files.read("x.goal", text);
-    CHECK(write_trace(trace, "goal", files.path("y.goal")) == std::vector<std::string>{files.path("y.goal")});
+    CHECK(written(trace, "goal", files.path("y.goal")) == std::vector<std::string>{files.path("y.goal")});
     CHECK(files.bytes_of(files.path("y.goal")) == text);
 
     ExecutionTrace other = trace;
@@ -63,8 +63,8 @@ TEST_CASE("GOAL survives reading and writing") {
     TraceNode sum;
     sum.kind = NodeKind::collective;
     other.add(sum, {});
-    CHECK_THROWS_WITH(write_trace(other, "goal", files.path("z.goal")), ContainsSubstring("GOAL has no collectives"));
-    CHECK_THROWS_WITH(write_trace(trace, "astra-text", files.path("z")),
+    CHECK_THROWS_WITH(written(other, "goal", files.path("z.goal")), ContainsSubstring("GOAL has no collectives"));
+    CHECK_THROWS_WITH(written(trace, "astra-text", files.path("z")),
                       ContainsSubstring("traces cannot be written as 'astra-text', but as chakra, goal, simgrid-ti"));
 }
 
@@ -94,5 +94,5 @@ TEST_CASE("faults of GOAL are named with their line") {
     CHECK_THAT(error(rank + "a: calc 1\nb: calc 1\na requires b\nb requires a\n}"),
                ContainsSubstring("x.goal: nodes of rank 0 depend on each other in a cycle"));
     CHECK_THAT(error(rank + "send 8b to 1\n}"),
-               ContainsSubstring("sends 1 messages to rank 1 with tag 0, which receives 0"));
+               ContainsSubstring("sends 1 message to rank 1 with tag 0, which receives 0"));
 }

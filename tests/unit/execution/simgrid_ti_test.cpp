@@ -83,8 +83,8 @@ TEST_CASE("a time-independent trace survives reading and writing") {
         "1 wait 0 1 3\n1 allgatherv 1 2 1\n0 alltoall 4 4\n1 alltoall 4 4\n0 sleep 0.25\n0 isend 1 0 8\n1 irecv 0 0 8\n"
         "0 waitall\n0 finalize\n1 waitall\n1 finalize\n";
     const ExecutionTrace trace = files.read("x.txt", text);
-    const auto written = write_trace(trace, "simgrid-ti", files.path("y.txt"));
-    CHECK(files.bytes_of(written.at(0)) == text);
+    const auto files_written = written(trace, "simgrid-ti", files.path("y.txt"));
+    CHECK(files.bytes_of(files_written.at(0)) == text);
 }
 
 TEST_CASE("a written receive is posted before the send that it follows is waited for") {
@@ -107,7 +107,7 @@ TEST_CASE("a written receive is posted before the send that it follows is waited
         trace.add(node, {&received, 1});
     }
     TraceFiles files;
-    write_trace(trace, "simgrid-ti", files.path("x.txt"));
+    written(trace, "simgrid-ti", files.path("x.txt"));
     CHECK(
         files.bytes_of(files.path("x.txt")) ==
         "0 init\n1 init\n0 isend 1 0 1000000\n0 irecv 1 0 1000000\n0 wait 1 0 0\n0 wait 0 1 0\n0 compute 5\n"
@@ -148,7 +148,7 @@ TEST_CASE("faults of a time-independent trace are named with their line") {
     CHECK_THAT(error("0 bcast 1 0 77\n"), ContainsSubstring("datatype 77 is not known"));
     CHECK_THAT(error("0 barrier 3\n"), ContainsSubstring("x.txt:1:11: error: '3' is too much here"));
     CHECK_THAT(error("0 barrier\n1 init\n"),
-               ContainsSubstring("rank 0 has 1 collectives with 2 ranks, and rank 1 has 0"));
+               ContainsSubstring("rank 0 has 1 collective with 2 ranks, and rank 1 has 0"));
     CHECK_THAT(error("0 allreduce 1e300 0\n"), ContainsSubstring("these are too many bytes"));
     CHECK_THAT(error("4294967295 init\n"), ContainsSubstring("the rank must be at most 131071"));
 }

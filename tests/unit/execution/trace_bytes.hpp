@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -11,6 +12,14 @@
 
 /// Files of traces, written byte by byte: independent of the libraries that read them.
 namespace syncline::test {
+
+/// Writes the files of a trace, and returns their names.
+inline std::vector<std::string> written(const ExecutionTrace& trace, const std::string& format,
+                                        const std::string& path) {
+    return write_trace(trace, format, path, [](const std::string& name, const std::string& bytes) {
+        std::ofstream(name, std::ios::binary) << bytes;
+    });
+}
 
 inline std::string varint(std::uint64_t number) {
     std::string bytes;
