@@ -185,7 +185,7 @@ TEST_CASE("what Chakra can say survives writing and reading") {
     node.seconds = 0;
     const std::uint32_t first = 0;
     trace.add(node, {&first, 1});
-    for (const std::uint32_t rank : {0, 1, 2}) {
+    for (const std::uint32_t rank : {0U, 1U, 2U}) {
         TraceNode gather;
         gather.kind = NodeKind::collective;
         gather.rank = rank;
