@@ -180,8 +180,7 @@ ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std:
         answer.notes.push_back({{question.files.front(), 1, 1, ""}, text, ""});
     };
     for (const std::string& text : trace.notes) note(text);
-    note(fmt::format("{} nodes, ranks: {}{}", trace.size(), trace.ranks,
-                     trace.ranks == 1 ? "; `--set trace.ranks=N` lets N ranks do the same" : ""));
+    if (trace.ranks == 1) note("it has one rank; `--set trace.ranks=N` lets N ranks do the same");
     answer.text = "# Written by `syncline import` from\n";
     for (const std::string& file : question.files)
         answer.text += comment(fmt::format("- {}: {}", file, trace_format_of(file).value_or("")));

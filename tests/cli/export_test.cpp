@@ -70,9 +70,12 @@ TEST_CASE("explain, batch and reports of a trace work as those of a training") {
     const Outcome imported =
         run_in(files, {"import", "two.goal", "--set", "platform=platform.yaml", "--out", "in.yaml"});
     CHECK(imported.status == 0);
-    CHECK_THAT(imported.err, ContainsSubstring("4 nodes of 2 ranks"));
     CHECK(result_of(files, {"in.yaml"}).at("iteration_time_s").get<double>() == Approx(50e-6));
     CHECK(run_in(files, {"import", "two.goal"}).status == 3);  // on no platform
+    const Outcome misspelt =
+        run_in(files, {"import", "two.goal", "--set", "platform=platform.yaml", "--set", "trace.spede=2"});
+    CHECK(misspelt.status == 3);
+    CHECK_THAT(misspelt.err, ContainsSubstring("did you mean 'speed'?"));
 
     const Outcome explained = run_in(files, {"explain", "trace.yaml", "--report", "page.html"});
     CHECK(explained.status == 0);
@@ -93,6 +96,18 @@ TEST_CASE("mistakes in traces are errors with their places") {
     const Outcome half = run_in(files, {"run", "trace.yaml"});
     CHECK(half.status == 3);
     CHECK_THAT(half.err, ContainsSubstring("trace.yaml:2:16: error: ") && ContainsSubstring("rank 0 sends 1 message"));
+
+    files.write("two.goal", "num_ranks 2\nrank 0 {\n}\nrank 1 {\na: calc 5\n}\n");
+    for (const char* placement : {"[0]", "[0, 0]", "[0, 1, 2]"}) {
+        const Outcome placed = run_in(files, {"run", "trace.yaml", "--set", "trace.files=two.goal", "--set",
+                                              std::string("trace.placement=") + placement});
+        CHECK(placed.status == 3);
+        CHECK_THAT(placed.err, ContainsSubstring("placement"));
+    }
+    const Outcome drawn = run_in(files, {"run", "trace.yaml", "--set", "trace.files=two.goal", "--trace", "svg"});
+    CHECK(drawn.status == 3);
+    CHECK_THAT(drawn.err, ContainsSubstring("has no stages to draw"));
+    CHECK(run_in(files, {"run", "trace.yaml", "--set", "trace.files=two.goal", "--trace", "chrome"}).status == 0);
 
     const Outcome missing = run_in(files, {"run", "trace.yaml", "--set", "trace.files=no.goal"});
     CHECK(missing.status == 3);
