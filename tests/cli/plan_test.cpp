@@ -133,14 +133,18 @@ TEST_CASE("plan: published plans of the same model are among those tried, with w
             CHECK(one.at("estimated_time_s").get<double>() == Approx(total_s(one.at("shares"))).epsilon(1e-12));
             CHECK(one.at("estimated_time_s") >= best.at("iteration_time_s"));
         }
-    // The estimate of the plan is that of a search which has no other.
+    // The estimate of the plan, whose stages have as many layers as usual, is that of a search which has no other; that
+    // may move layers.
     std::vector<std::string> alone = question;
     for (const char* key : {"model=4", "context=1", "sequence=true", "sharding=optimizer", "pipeline.stages=8",
                             "pipeline.micro_batches=32", "pipeline.schedule=interleaved", "pipeline.virtual_stages=5"})
         alone.insert(alone.end(), {"--set", std::string("training.parallelism.") + key});
     const json only = answers(alone).at(0);
-    CHECK(only.at("iteration_time_s").get<double>() ==
-          Approx(nemo.at("estimated_time_s").get<double>()).epsilon(1e-12));
+    const double usual_s = nemo.at("estimated_time_s");
+    if (only.at("parallelism").get<std::string>().find("layers") == std::string::npos)
+        CHECK(only.at("iteration_time_s").get<double>() == Approx(usual_s).epsilon(1e-12));
+    else
+        CHECK(only.at("iteration_time_s") < (1 - 0.003) * usual_s);
     CHECK(only.at("published_plans").size() == 1);  // what is written excludes the others
 }
 
