@@ -90,7 +90,8 @@ TEST_CASE("estimate: with averaged latencies only the ranks that stand for other
     };
     const json folded = simulation("folded"), averaged = simulation("averaged");
     CHECK(averaged["messages"] == folded["messages"]);
-    CHECK(averaged["messages_simulated"].get<double>() == Approx(folded["messages_simulated"].get<double>() / 96));
+    // Of the 96 ranks, three groups of 32 are alike to the last digit.
+    CHECK(averaged["messages_simulated"].get<double>() == Approx(folded["messages_simulated"].get<double>() / 32));
     CHECK(averaged["memory_bytes"] < folded["memory_bytes"]);
     CHECK(averaged["wall_time_s"] < folded["wall_time_s"]);
 }

@@ -427,7 +427,7 @@ TEST_CASE("plan search: a budget of time counts what folding leaves of a simulat
     const Plan settled = settled_plan(variant.plan, variant.open.batch, first.choice);
     Plan unfolded = settled;
     unfolded.fidelity = Fidelity::message;
-    REQUIRE(whole.messages < 0.1 * estimate(lower(cluster, variant.model, unfolded)).messages);
+    REQUIRE(whole.messages < 0.2 * estimate(lower(cluster, variant.model, unfolded)).messages);
     const Found some = found(1.01 * whole.time_s);
     CHECK(some.simulated >= 1);
     const auto passed_over = [&](const Found& one) {
