@@ -1,6 +1,7 @@
 #include "sim/document/reader.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
@@ -333,19 +334,12 @@ private:
                 fail(name.mark, text.error, text.hint);
                 return false;
             }
-            digests += fmt::format("{:016x} ", fnv1a(*text.text));
+            digests += fmt::format("{:016x} ", XXH3_64bits(text.text->data(), text.text->size()));
             paths.push_back(shown(file));
             if (at == std::string::npos) break;
         }
         findings_.note(name, path, digests);
         return true;
-    }
-
-    /// G. Fowler, L. C. Noll, P. Vo: FNV-1a of 64 bits.
-    static std::uint64_t fnv1a(std::string_view text) {
-        std::uint64_t hash = 0xcbf29ce484222325;
-        for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
-        return hash;
     }
 
     void fail(const Mark& mark, const std::string& message, const std::string& hint = "") {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <queue>
 #include <tuple>
 #include <unordered_map>
 
+#include "sim/base/dependency_order.hpp"
 #include "sim/execution/trace_error.hpp"
 
 namespace syncline {
@@ -154,7 +154,9 @@ void UnsortedTrace::sort_into(ExecutionTrace& trace) const {
         if (!numbers.emplace(Key{entries_[i].node.rank, entries_[i].id}, i).second)
             throw TraceError(fmt::format("rank {} has two nodes {}", entries_[i].node.rank, entries_[i].id));
 
-    std::vector<std::uint32_t> on(dependencies_.size()), open(count, 0), first_after(count + 1, 0);
+    std::vector<std::uint32_t> on(dependencies_.size());
+    std::vector<Wait> waits;
+    waits.reserve(dependencies_.size());
     for (std::uint32_t i = 0; i < count; ++i)
         for (std::size_t d = entries_[i].first; d < entries_[i].last; ++d) {
             const auto found = numbers.find({entries_[i].node.rank, dependencies_[d]});
@@ -162,40 +164,27 @@ void UnsortedTrace::sort_into(ExecutionTrace& trace) const {
                 throw TraceError(fmt::format("node {} of rank {} depends on node {}, which does not exist",
                                              entries_[i].id, entries_[i].node.rank, dependencies_[d]));
             on[d] = found->second;
-            ++open[i];
-            ++first_after[found->second + 1];
+            waits.push_back({i, on[d]});
         }
-    for (std::uint32_t i = 0; i < count; ++i) first_after[i + 1] += first_after[i];
-    std::vector<std::uint32_t> after(dependencies_.size()), next = first_after;
-    for (std::uint32_t i = 0; i < count; ++i)
-        for (std::size_t d = entries_[i].first; d < entries_[i].last; ++d) after[next[on[d]]++] = i;
-
-    std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
-    for (std::uint32_t i = 0; i < count; ++i)
-        if (open[i] == 0) ready.push(i);
-    std::vector<std::uint32_t> place(count, 0), dependencies;
-    std::uint32_t done = 0;
-    while (!ready.empty()) {
-        const std::uint32_t i = ready.top();
-        ready.pop();
-        ++done;
+    constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+    const std::vector<std::uint32_t> order = dependency_order(count, waits);
+    std::vector<std::uint32_t> place(count, nowhere), dependencies;
+    for (const std::uint32_t i : order) {
         dependencies.clear();
         for (std::size_t d = entries_[i].first; d < entries_[i].last; ++d) dependencies.push_back(place[on[d]]);
         place[i] = trace.add(entries_[i].node, dependencies);
-        for (std::uint32_t a = first_after[i]; a < first_after[i + 1]; ++a)
-            if (--open[after[a]] == 0) ready.push(after[a]);
     }
-    if (done == count) return;
+    if (order.size() == count) return;
     // Every node that is left depends on one that is left, so going back ends in a cycle.
     std::uint32_t at = 0;
-    while (open[at] == 0) ++at;
+    while (place[at] != nowhere) ++at;
     std::vector<std::uint32_t> seen(count, 0);
     std::vector<std::uint32_t> way;
     while (seen[at] == 0) {
         way.push_back(at);
         seen[at] = static_cast<std::uint32_t>(way.size());
         for (std::size_t d = entries_[at].first; d < entries_[at].last; ++d)
-            if (open[on[d]] > 0) {
+            if (place[on[d]] == nowhere) {
                 at = on[d];
                 break;
             }

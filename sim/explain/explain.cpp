@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/explain/diagnosis.hpp"
-#include "sim/explain/window_parts.hpp"
+#include "sim/explain/recording.hpp"
 #include "sim/iteration/iteration.hpp"
 
 namespace syncline {
@@ -50,10 +50,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
                                                iterations, messages, options.most_messages);
     const Recorded recorded(replayed);
     const TaskNames names(training);
-    explanation.iterations = replayed.averaged;
-    explanation.window_s = recorded.window().end_s - recorded.window().start_s;
-    explanation.last_rank = recorded.last_rank();
-    explanation.ranks = rank_parts(recorded, static_cast<std::uint32_t>(plan.ranks));
+    add_recording(explanation, recorded, names, cluster, static_cast<std::uint32_t>(plan.ranks));
     copy_parts(explanation.ranks, replayed.graph);
     explanation.optimizer_step_s = phases_s(recorded, recorded.last_rank(), {Phase::optimizer});
     explanation.offload_copies_s = phases_s(recorded, recorded.last_rank(), {Phase::to_host, Phase::to_device});
@@ -61,12 +58,6 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.kernels =
         kernel_parts(training, explanation.last_rank, explanation.iterations,
                      explanation.ranks[explanation.last_rank].compute_s, explanation.optimizer_step_s);
-    explanation.buckets = bucket_parts(recorded, recorded.last_rank(), names);
-    explanation.path = critical_path(recorded, names);
-    explanation.shares = shares_of(explanation.path, explanation.window_s);
-    explanation.phases = phases_of(explanation.path, explanation.window_s);
-    explanation.path = joined(explanation.path);
-    explanation.links = link_parts(recorded, names, cluster);
     if (options.uncontended && !cluster.native) {
         ReplayOptions alone;
         alone.contention = false;
@@ -77,13 +68,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.what_if = what_if(training, explanation.result, options.changes,
                                   options.plans ? plan_changes(plan) : std::vector<std::string>{}, options.watch);
     explanation.diagnosis = diagnosis_of(plan_changes(plan), explanation);
-    if (view != nullptr) {
-        view->names = names.of(replayed.graph);
-        view->window = recorded.window();
-        view->iteration = replayed.measured;
-        view->graph = std::move(replayed.graph);
-        view->timeline = std::move(replayed.timeline);
-    }
+    if (view != nullptr) hand_over(replayed, recorded.window(), names, *view);
     return explanation;
 }
 

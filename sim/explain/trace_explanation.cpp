@@ -9,7 +9,7 @@
 #include "sim/analysis/trace_experiment.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/explain/diagnosis.hpp"
-#include "sim/explain/window_parts.hpp"
+#include "sim/explain/recording.hpp"
 #include "sim/iteration/trace_graph.hpp"
 
 namespace syncline {
@@ -69,15 +69,7 @@ Explanation explain_trace(const Cluster& cluster, const TracePlan& plan, const E
             fmt::format("the trace has {} messages, but at most {} are recorded", messages, options.most_messages);
     const Recorded recorded(replayed);
     const TaskNames names(static_cast<std::uint32_t>(plan.ranks()), plan.trace->names);
-    explanation.window_s = recorded.window().end_s - recorded.window().start_s;
-    explanation.last_rank = recorded.last_rank();
-    explanation.ranks = rank_parts(recorded, static_cast<std::uint32_t>(plan.ranks()));
-    explanation.buckets = bucket_parts(recorded, recorded.last_rank(), names);
-    explanation.path = critical_path(recorded, names);
-    explanation.shares = shares_of(explanation.path, explanation.window_s);
-    explanation.phases = phases_of(explanation.path, explanation.window_s);
-    explanation.path = joined(explanation.path);
-    explanation.links = link_parts(recorded, names, cluster);
+    add_recording(explanation, recorded, names, cluster, static_cast<std::uint32_t>(plan.ranks()));
     if (options.uncontended && !cluster.native) {
         ReplayOptions alone;
         alone.contention = false;
@@ -91,13 +83,7 @@ Explanation explain_trace(const Cluster& cluster, const TracePlan& plan, const E
     std::ranges::stable_sort(explanation.what_if, std::greater<>{},
                              [](const WhatIf& one) { return std::pair(one.problem.empty(), one.speed_up); });
     explanation.diagnosis = diagnosis_of({}, explanation);
-    if (view != nullptr) {
-        view->names = names.of(replayed.graph);
-        view->window = recorded.window();
-        view->iteration = replayed.measured;
-        view->graph = std::move(replayed.graph);
-        view->timeline = std::move(replayed.timeline);
-    }
+    if (view != nullptr) hand_over(replayed, recorded.window(), names, *view);
     return explanation;
 }
 

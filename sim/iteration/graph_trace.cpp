@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <queue>
 #include <utility>
 
+#include "sim/base/dependency_order.hpp"
 #include "sim/execution/trace_error.hpp"
 
 namespace syncline {
@@ -49,29 +49,14 @@ private:
 
     /// Returns all tasks, each after those that it waits for, and else in the graph's order.
     std::vector<TaskId> order() const {
-        const std::size_t count = graph_.tasks().size();
-        std::vector<std::uint32_t> open(count, 0);
-        std::vector<std::vector<TaskId>> after(count);
-        const auto wait = [&](TaskId task, TaskId on) {
-            ++open[task];
-            after[on].push_back(task);
-        };
+        const auto count = static_cast<TaskId>(graph_.tasks().size());
+        std::vector<Wait> waits;
         for (TaskId task = 0; task < count; ++task) {
-            if (before_[task] != no_task) wait(task, before_[task]);
+            if (before_[task] != no_task) waits.push_back({task, before_[task]});
             for (const Dependency& dependency : graph_.dependencies_of(task))
-                if (!dependency.previous_iteration) wait(task, dependency.on);
+                if (!dependency.previous_iteration) waits.push_back({task, dependency.on});
         }
-        std::priority_queue<TaskId, std::vector<TaskId>, std::greater<>> ready;
-        for (TaskId task = 0; task < count; ++task)
-            if (open[task] == 0) ready.push(task);
-        std::vector<TaskId> all;
-        while (!ready.empty()) {
-            all.push_back(ready.top());
-            ready.pop();
-            for (const TaskId next : after[all.back()])
-                if (--open[next] == 0) ready.push(next);
-        }
-        return all;
+        return dependency_order(count, waits);
     }
 
     void add(TaskId id) {

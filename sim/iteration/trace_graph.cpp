@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <map>
-#include <queue>
-#include <tuple>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "sim/base/dependency_order.hpp"
+#include "sim/collective/direct.hpp"
 #include "sim/execution/trace_error.hpp"
 #include "sim/iteration/exchange.hpp"
-#include "sim/iteration/switched_exchanges.hpp"
 #include "sim/lowering/chooser.hpp"
 
 namespace syncline {
@@ -19,30 +19,6 @@ namespace syncline {
 namespace {
 
 using NodeId = std::uint32_t;
-constexpr std::uint32_t none = ~std::uint32_t{0};
-
-/// One message from member 0 to member 1.
-class OneMessage : public CollectiveAlgorithm {
-public:
-    Program program(std::uint32_t rank, std::uint32_t, std::uint64_t bytes, std::uint32_t) const override {
-        Program program{{bytes, 1}, {}};
-        Step step;
-        (rank == 0 ? step.sends : step.receives).push_back({1 - rank});
-        program.steps.push_back(std::move(step));
-        return program;
-    }
-    std::optional<double> cost(std::uint32_t, std::uint64_t bytes, const MessageCost& message) const override {
-        return message.alpha_s + static_cast<double>(bytes) * message.beta_s_per_B;
-    }
-    std::string formula(bool) const override { return "α + Sβ"; }
-};
-
-/// What belongs together: a node, or the nodes of all members of a collective.
-struct Units {
-    std::vector<std::uint32_t> of;                ///< by node
-    std::vector<std::vector<NodeId>> collective;  ///< by unit from `single` on: members in the order of their group
-    std::uint32_t single = 0;                     ///< units below are single nodes
-};
 
 class Builder {
 public:
@@ -77,7 +53,6 @@ private:
     struct RankStreams {
         StreamId compute = no_stream, host = no_stream;
         TaskId begin = no_task;
-        std::map<std::uint32_t, StreamId> by_group;
         /// Streams for messages, by a task after which each is free.
         std::unordered_map<TaskId, std::vector<StreamId>> free_after;
         Tasks ends;  ///< of all its nodes, but those that others wait for
@@ -99,75 +74,52 @@ private:
             for (std::size_t i = 0; i < nodes.size(); ++i) sender_[received[channel][i]] = nodes[i];
     }
 
+    /// A unit is a node, or the nodes of all members of a collective, and has the number of its first node.
     void gather_units() {
-        units_.of.resize(trace_.size());
         std::vector<std::map<std::uint32_t, std::uint32_t>> place(trace_.groups.size());
         for (std::size_t group = 0; group < place.size(); ++group)
             for (std::uint32_t i = 0; i < trace_.groups[group].size(); ++i) place[group][trace_.groups[group][i]] = i;
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> calls;  // of a group's rank
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unit_of_call;
-        units_.single = static_cast<std::uint32_t>(trace_.size());
+        using Call = std::pair<std::uint32_t, std::uint32_t>;  // of a group: its number in the group
+        std::map<Call, std::uint32_t> calls;                   // by group and rank
+        std::map<Call, NodeId> first;
+        unit_of_.resize(trace_.size());
         for (NodeId node = 0; node < trace_.size(); ++node) {
+            unit_of_[node] = node;
             const TraceNode& one = trace_.nodes()[node];
-            if (one.kind != NodeKind::collective) {
-                units_.of[node] = node;
-                continue;
-            }
-            const std::uint32_t call = calls[{one.group, one.rank}]++;
-            const auto [found, added] =
-                unit_of_call.try_emplace({one.group, call}, static_cast<std::uint32_t>(units_.collective.size()));
-            if (added) units_.collective.emplace_back(trace_.groups[one.group].size(), none);
-            units_.collective[found->second][place[one.group][one.rank]] = node;
-            units_.of[node] = units_.single + found->second;
+            if (one.kind != NodeKind::collective) continue;
+            unit_of_[node] = first.try_emplace({one.group, calls[{one.group, one.rank}]++}, node).first->second;
+            std::vector<NodeId>& members = collectives_[unit_of_[node]];
+            members.resize(trace_.groups[one.group].size());
+            members[place[one.group][one.rank]] = node;
         }
     }
 
-    /// Adds the tasks of all units, each after those that it depends on; of several that could be next, the one with
-    /// the first node.
+    /// Adds the tasks of all units, each after those that it depends on.
     void add_in_order() {
-        const std::size_t count = units_.single + units_.collective.size();
-        std::vector<std::uint32_t> open(count, 0), first_after(count + 1, 0), used(trace_.size(), 0);
+        std::vector<Wait> waits;
+        std::vector<bool> used(trace_.size(), false);
         for (NodeId node = 0; node < trace_.size(); ++node)
             for (const NodeId on : trace_.dependencies_of(node)) {
-                ++open[units_.of[node]];
-                ++first_after[units_.of[on] + 1];
-                used[on] = 1;
+                waits.push_back({unit_of_[node], unit_of_[on]});
+                used[on] = true;
             }
-        for (std::size_t unit = 0; unit < count; ++unit) first_after[unit + 1] += first_after[unit];
-        std::vector<std::uint32_t> after(first_after.back()), next = first_after;
-        for (NodeId node = 0; node < trace_.size(); ++node)
-            for (const NodeId on : trace_.dependencies_of(node)) after[next[units_.of[on]]++] = units_.of[node];
-
-        using Entry = std::pair<NodeId, std::uint32_t>;
-        std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-        const auto make_ready = [&](std::uint32_t unit) {
-            const bool single = unit < units_.single;
-            ready.emplace(single ? unit : *std::ranges::min_element(units_.collective[unit - units_.single]), unit);
-        };
-        std::size_t left = 0;
-        for (std::uint32_t unit = 0; unit < count; ++unit) {
-            const bool exists = unit >= units_.single || trace_.nodes()[unit].kind != NodeKind::collective;
-            left += exists ? 1 : 0;
-            if (exists && open[unit] == 0) make_ready(unit);
-        }
-        while (!ready.empty()) {
-            const std::uint32_t unit = ready.top().second;
-            ready.pop();
-            --left;
-            if (unit < units_.single)
-                add_node(unit, used[unit] == 0);
+        const std::vector<NodeId> order = dependency_order(static_cast<std::uint32_t>(trace_.size()), waits);
+        if (order.size() < trace_.size()) refuse_cycle(order);
+        for (const NodeId unit : order) {
+            if (unit_of_[unit] != unit) continue;
+            const auto collective = collectives_.find(unit);
+            if (collective == collectives_.end())
+                add_node(unit, !used[unit]);
             else
-                add_collective(units_.collective[unit - units_.single], used);
-            for (std::uint32_t a = first_after[unit]; a < first_after[unit + 1]; ++a)
-                if (--open[after[a]] == 0) make_ready(after[a]);
+                add_collective(collective->second, used);
         }
-        if (left > 0) refuse_cycle(open);
     }
 
-    [[noreturn]] void refuse_cycle(const std::vector<std::uint32_t>& open) const {
-        for (std::uint32_t unit = units_.single; unit < open.size(); ++unit) {
-            if (open[unit] == 0) continue;
-            const TraceNode& one = trace_.nodes()[units_.collective[unit - units_.single].front()];
+    [[noreturn]] void refuse_cycle(const std::vector<NodeId>& order) const {
+        const std::set<NodeId> done(order.begin(), order.end());
+        for (const auto& [unit, members] : collectives_) {
+            if (done.contains(unit)) continue;
+            const TraceNode& one = trace_.nodes()[members.front()];
             throw TraceError(
                 fmt::format("{} of rank {} waits for itself: its members wait for collectives that wait "
                             "for it",
@@ -292,7 +244,7 @@ private:
         return found->second;
     }
 
-    void add_collective(const std::vector<NodeId>& nodes, const std::vector<std::uint32_t>& used) {
+    void add_collective(const std::vector<NodeId>& nodes, const std::vector<bool>& used) {
         const TraceNode& one = trace_.nodes()[nodes.front()];
         const std::vector<std::uint32_t>& members = trace_.groups[one.group];
         Group& group = group_of(one.group);
@@ -303,7 +255,7 @@ private:
                        : after.size() == 1 ? after.front()
                                            : joined(members[i], after);
         }
-        if (members.size() == 1) return done(nodes.front(), before(nodes.front()), used[nodes.front()] == 0);
+        if (members.size() == 1) return done(nodes.front(), before(nodes.front()), !used[nodes.front()]);
         const Chosen chosen = chooser(group, one.operation).choose(one.bytes);
         Collective collective(one.bytes, chosen.algorithm, chosen.protocol);
         collective.phase = Phase::communication;
@@ -312,7 +264,7 @@ private:
         for (std::size_t i = 0; i < members.size(); ++i) {
             Tasks tasks;
             for (const Arrival& arrival : arrivals.own[i]) tasks.push_back(arrival.task);
-            done(nodes[i], std::move(tasks), used[nodes[i]] == 0);
+            done(nodes[i], std::move(tasks), !used[nodes[i]]);
         }
     }
 
@@ -360,12 +312,14 @@ private:
     std::vector<RankStreams> ranks_;
     std::vector<Place> places_;
     std::unique_ptr<Terrains> terrains_;
-    Units units_;
-    std::map<NodeId, NodeId> sender_;        ///< by receive
-    std::map<NodeId, ExchangeId> messages_;  ///< by send: exchanges of which one side is added
+    std::vector<NodeId> unit_of_;                        ///< by node
+    std::map<NodeId, std::vector<NodeId>> collectives_;  ///< by unit: members in the order of their group
+    std::map<NodeId, NodeId> sender_;                    ///< by receive
+    std::map<NodeId, ExchangeId> messages_;              ///< by send: exchanges of which one side is added
     std::map<std::pair<std::uint32_t, std::uint32_t>, Pair> pairs_;
     std::map<std::uint32_t, Group> groups_;
-    const std::shared_ptr<const CollectiveAlgorithm> message_ = std::make_shared<const OneMessage>();
+    const std::shared_ptr<const CollectiveAlgorithm> message_ =
+        std::make_shared<const DirectRooted>(DirectRooted::Operation::broadcast);
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ const part_named = (phase) => part_of_phase[phase.replaceAll(/[-_]/g, " ")] ?? "
 function merged_tasks(shares) {
     const groups = new Map();
     for (const share of shares) {
-        const key = `${share.kind} ${share.what.replaceAll(/\d+/g, "#")}`;
+        const key = `${share.kind} ${pattern_of(share.what)}`;
         const group = groups.get(key) ?? {...share, seconds: 0, share: 0, pieces: 0, tasks: 0};
         groups.set(key, {
             ...group,
