@@ -38,11 +38,13 @@ std::string comment(const std::string& text) {
 /// Reports what a scenario needs and no file says.
 void require_parts(Assembly& assembly, const Node& document) {
     const Node* const training = document.find("training");
-    if (training == nullptr)
+    const bool collective = document.find("collective") != nullptr;
+    if (training == nullptr && !collective)
         return assembly.report(document.mark, "the files say nothing of a plan", "leave out `--set platform`");
     if (document.find("platform") == nullptr)
         assembly.report(document.mark, "the files say nothing of the cluster",
                         "add `--set platform=dgx-h100`, its file or preset");
+    if (collective) return;
     if (document.find("workload") == nullptr)
         assembly.report(document.mark, "the files say nothing of the model",
                         "add its config.json, or `--set workload=llama-3-70b`");
@@ -70,10 +72,18 @@ void set_sequence(Assembly& assembly, Node& workload, const Given& sequence) {
 /// Returns what the files say, and `assignments` on top of it, in the keys of a scenario.
 Node put_together(Assembly& assembly, Imported& imported, const std::vector<std::string>& assignments) {
     Node &workload = imported.workload, &training = imported.training;
-    Node document = mapping_at(training.kind == Node::Kind::null ? workload.mark : training.mark);
+    Node document = empty_at({}, Node::Kind::mapping);
+    for (const Node* part : {&training, &workload, &imported.measured, &imported.platform})
+        if (part->kind != Node::Kind::null && !document.mark.source) document.mark = part->mark;
     if (imported.sequence && workload.kind != Node::Kind::null) set_sequence(assembly, workload, *imported.sequence);
-    if (workload.kind != Node::Kind::null) document.entries.push_back({"workload", workload.mark, workload});
-    if (training.kind != Node::Kind::null) document.entries.push_back({"training", training.mark, training});
+    const auto add = [&](const char* key, const Node& part) {
+        if (part.kind != Node::Kind::null) document.entries.push_back({key, part.mark, part});
+    };
+    add("platform", imported.platform);
+    add("workload", workload);
+    add("training", training);
+    add("collective", imported.collective);
+    add("measured", imported.measured);
     for (const std::string& text : assignments)
         assembly.attempt([&] {
             const Node changes = parse_assignment(assembly.library, text);
@@ -95,11 +105,20 @@ void check_scenario(Assembly& assembly, Node document, const Inspect& inspect) {
 /// Returns the sections of a document in the order of shipped scenarios.
 Node in_order(Node document) {
     Node ordered = mapping_at(document.mark);
-    for (const char* key : {"name", "platform", "workload", "training"})
+    for (const char* key : {"name", "platform", "workload", "training", "collective"})
         if (const Entry* const entry = document.entry(key)) ordered.entries.push_back(*entry);
     for (Entry& entry : document.entries)
         if (ordered.find(entry.key) == nullptr) ordered.entries.push_back(std::move(entry));
     return ordered;
+}
+
+/// Returns the only section that the files have, and reports others.
+Node alone(Assembly& assembly, const Node& document, const char* section, const char* hint) {
+    for (const Entry& other : document.entries)
+        if (other.key != section)
+            assembly.report(other.mark, fmt::format("the files have only a {}, so '{}' is not set", section, other.key),
+                            hint);
+    return *document.find(section);
 }
 
 }  // namespace
@@ -119,16 +138,26 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
 
     ImportAnswer answer;
     answer.notes = imported.findings.notes;
-    answer.kind = document.find("training") || document.find("platform") ? "scenario" : "workload";
-    if (answer.kind == "scenario") {
+    const auto has = [&](const char* key) { return document.find(key) != nullptr; };
+    if (has("measured")) {
+        answer.kind = "measured";
+        Node scenario = document;
+        take(scenario, "measured");
+        check_scenario(assembly, std::move(scenario), inspect);
+    } else if (has("training") || has("collective") || (has("workload") && has("platform"))) {
+        answer.kind = "scenario";
         check_scenario(assembly, document, inspect);
-    } else if (Node* const workload = document.find("workload")) {
-        for (const Entry& other : document.entries)
-            if (other.key != "workload")
-                assembly.report(other.mark,
-                                fmt::format("the files say nothing of a plan, so '{}' is not set", other.key),
-                                "set a key of the model, such as `workload.sequence=4096`");
-        document = Node(*workload);
+    } else if (has("platform")) {
+        answer.kind = "platform";
+        document =
+            alone(assembly, document, "platform", "set a key of the cluster, such as `platform.device=h100-sxm`");
+        Node platform = document;
+        assembly.expand_platform(platform);
+        Cluster cluster;
+        assembly.read(platform, "platform", [&](Fields& fields) { describe(fields, cluster, inspect); });
+    } else if (has("workload")) {
+        answer.kind = "workload";
+        document = alone(assembly, document, "workload", "set a key of the model, such as `workload.sequence=4096`");
         Model model;
         assembly.read(document, "workload", [&](Fields& fields) { describe(fields, model); });
     } else {

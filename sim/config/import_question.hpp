@@ -17,7 +17,7 @@ struct ImportQuestion {
 
 /// A file of ours that says what foreign files say.
 struct ImportAnswer {
-    std::string kind;               ///< "workload", or "scenario" if the files have a plan
+    std::string kind;               ///< "workload", "platform", "scenario" if the files have a plan, or "measured"
     std::string text;               ///< YAML; comments name the files, and have the notes
     std::vector<Diagnostic> notes;  ///< what was chosen, left out or not understood
 };

@@ -93,12 +93,14 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
     Imported read;
     row.read(file, read);
     imported.origins.push_back(fmt::format("{}: {}", file.start.source->name, row.description));
-    if (read.workload.kind != Node::Kind::null) imported.workload = std::move(read.workload);
+    for (Node Imported::*const part : {&Imported::workload, &Imported::measured})
+        if ((read.*part).kind != Node::Kind::null) imported.*part = std::move(read.*part);
+    for (Node Imported::*const part : {&Imported::platform, &Imported::training, &Imported::collective})
+        if ((imported.*part).kind == Node::Kind::null)
+            imported.*part = std::move(read.*part);
+        else if ((read.*part).kind != Node::Kind::null)
+            merge(imported.*part, read.*part);
     if (read.sequence) imported.sequence = read.sequence;
-    if (imported.training.kind == Node::Kind::null)
-        imported.training = std::move(read.training);
-    else if (read.training.kind != Node::Kind::null)
-        merge(imported.training, read.training);
     const auto append = [](std::vector<Diagnostic>& all, std::vector<Diagnostic>& more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     };

@@ -23,8 +23,11 @@ struct ForeignFile {
 
 /// What foreign files say, in keys of a scenario. Values have their places in the files.
 struct Imported {
+    Node platform = {};                  ///< a mapping, or a null
     Node workload;                       ///< a mapping, the name of a preset, or a null
     Node training;                       ///< a mapping, or a null
+    Node collective = {};                ///< a mapping, or a null
+    Node measured = {};                  ///< the key `measured`, or a null
     std::optional<Given> sequence = {};  ///< tokens of a sample, if a plan says them
     Findings findings;
     std::vector<std::string> origins;  ///< "config.json: Hugging Face's config.json"
@@ -42,8 +45,8 @@ struct ForeignKind {
 
 std::span<const ForeignKind> foreign_kinds();
 
-/// Reads the file that `word` names and adds what it says to `imported`; a later file's workload replaces an earlier
-/// one, and keys of its training change those before. `kind` is a row's name, or "" to recognise it. Throws ConfigError
+/// Reads the file that `word` names and adds what it says to `imported`; a later file's workload and measurements
+/// replace earlier ones, and keys of its other parts change those before. `kind` is a row's name, or "" to recognise it. Throws ConfigError
 /// if the file cannot be read; what is wrong in it is among the findings.
 void read_foreign(Library& library, const Node& word, const std::string& kind, Imported& imported);
 
