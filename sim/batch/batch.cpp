@@ -8,7 +8,6 @@
 #include "sim/batch/claims.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/process/pool.hpp"
-#include "sim/replay/engine.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline::batch {
@@ -89,7 +88,6 @@ private:
     bool start(const std::string& id) {
         const PlannedRun run = store_.planned(id);
         try {
-            engine();  // once, for all processes
             pool_.start(id, [&] { return one_line(simulate_run(id, run, force_)); });
             return true;
         } catch (const ReplayError&) {

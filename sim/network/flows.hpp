@@ -2,33 +2,44 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <limits>
+#include <memory_resource>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "sim/network/agenda.hpp"
+#include "sim/network/keyed_heap.hpp"
 
 /// Flows of bytes over links that they share max-min fairly: no rate can grow without reducing that of a flow which is
 /// no faster. A flow's rate is that of its bottleneck, the link on its route where it gets the least, or its own bound.
-/// Source: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2 (progressive filling).
+/// Source: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2.
 ///
-/// Rates change only when a flow starts or ends, and only where that can be felt. The solver fills the links of new
-/// flows and of those whose bottleneck another flow has left or joined. A flow on these links that could now be faster,
-/// or whose link is now the bottleneck of slower ones, is added and the filling repeated, until every flow has its
-/// bottleneck. A flow alone on its links gets the narrowest one's bandwidth. All starts and ends of an instant are
-/// solved together.
+/// Flows with the same route and bound are one bundle. The bundles that a link holds back are its group; all their
+/// flows have one rate, the link's level. A bound is a link whose level is fixed, and which cannot be full.
 ///
-/// Flows with the same route and bound are one bundle, one variable of the solver, weighted by their number. A bundle
-/// counts the bytes that each of its flows has received since it was last empty; a flow ends when this count has grown
-/// by its bytes.
+/// With F the bytes per second that other groups use of a link, its level is water = (bandwidth - F) / flows of its
+/// group. Rates change only where a flow starts or ends, so levels are corrected from there on, the lowest first, until
+/// all fit: a link whose level is not its water gets it, takes the flows of other groups that have more, and leaves its
+/// own that meet a lower bound; then the links on their routes are looked at. Once no link is left, every flow has a
+/// full link on which none is faster, which is the definition, and the rates with this property are unique.
+///
+/// - A group has a virtual clock, the bytes that each of its flows has received, which runs at its level. So a level
+///   changes without a visit to the flows, and the next end of a group is one entry of the agenda.
+/// - Groups of many flows: those that also pass a link K are a pair (group, K) with their number. Where K has no group,
+///   the pair is guarded: K reserves a rate for each of its flows, up to which it need not hear of the group's level.
 ///
 /// A flow may have a part of its bytes on each link, such as a sixteenth on each of 16 paths (packets that are
-/// sprayed). With rate r it then uses r times its part of a link, and has its bottleneck where the rates of all its
-/// users together are highest.
+/// sprayed). With rate r it then uses r times its part of a link.
 ///
-/// Units: bytes, seconds, bytes per second. Links with infinite bandwidth should be left out. Time: O(hops) for a flow
-/// alone, else the hops of the bundles reached, times the logarithm of their links. Memory: 8 bytes per hop of a
-/// bundle, 16 per flow.
+/// All starts and ends of an instant are solved together. Rounding: rates are exact to 1e-12 or so; ends are those of
+/// the definition, except on crowded tori, where the next flows' starts amplify differences in the last digit tenfold
+/// every 15 messages.
+///
+/// Units: bytes, seconds, bytes per second. Links with infinite bandwidth should be left out. Time of a start or end:
+/// the hops of the flows on links whose level changes; in groups of many, the pairs of these links. Memory: 8 bytes per
+/// hop of a bundle, 100 per bundle and 16 per flow, 300 per link.
 namespace syncline {
 
 class Flows {
@@ -47,117 +58,172 @@ public:
     /// Starts a flow of more than 0 bytes. `owner` is what end() returns for it.
     void start(Bundle bundle, double bytes, std::uint32_t owner, double now_s);
     /// Returns the time at which the next flow ends, after sharing the links among the flows that are under way;
-    /// infinity if there are none.
+    /// infinity if there are none. Must be called after the last start of an instant.
     double next_end_s(double now_s);
     /// Removes the flows that end up to `precision_s` after `now_s`, which is at least next_end_s(), and appends their
     /// owners.
     void end(double now_s, double precision_s, std::vector<std::uint32_t>& owners);
 
 private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
     struct UnderWay {
         double ends_at = 0;  ///< bytes that a flow of the bundle must have received
         std::uint32_t owner = 0;
     };
 
-    /// The part of a bundle that the solver reads: a cache line.
-    struct Variable {
-        std::uint32_t first_hop = 0, hops = 0;
-        double weight = 0;  ///< number of flows
-        double bound_Bps = 0;
-        double narrowest_Bps = 0;  ///< of its links, each over the part of a flow on it
-        double rate_Bps = 0;       ///< of each flow ...
-        double filled_Bps = 0;     ///< ... and in the solution under way; below 0: not known yet
-        double used_Bps = 0;       ///< rate of all its flows together, as counted by the links
-        std::uint32_t round = 0;
-        std::uint32_t position = 0;  ///< in active_
-
-        double highest_Bps() const { return bound_Bps < narrowest_Bps / weight ? bound_Bps : narrowest_Bps / weight; }
-        bool at_most(double Bps) const { return bound_Bps <= Bps || narrowest_Bps <= Bps * weight; }
+    struct Member {
+        std::uint32_t first_hop = 0, hops = 0;  ///< the last hop may be the bound
+        Link group = none;                      ///< that holds it back; none: no rate yet
+        std::uint32_t position = 0;             ///< in the group's heap
+        double flows = 0;                       ///< that have a rate
+        double starting = 0;                    ///< flows without one
+        double ahead = 0;                       ///< of the bundle's count of bytes: the group's clock
+        double narrowest_Bps = 0;               ///< of its links, each over the part of a flow on it
+        Link narrowest = none, bound = none;
+        boost::container::small_vector<UnderWay, 1> under_way;  ///< a heap by ends_at
     };
 
-    struct Progress {
-        double received = 0;                                ///< bytes of each flow at ...
-        double since_s = 0;                                 ///< ... this time
-        bool waits = false;                                 ///< for a rate: in fresh_
-        boost::container::small_vector<UnderWay, 1> flows;  ///< a heap by ends_at
-    };
-
+    /// A use of a link by a bundle that another link holds back.
     struct User {
         Bundle bundle = 0;
-        std::uint32_t hop = 0;  ///< index in hops_: the bundle's use of the link
+        std::uint32_t hop = 0;  ///< index in hops_
     };
+
+    template <class Element>
+    using Small = boost::container::small_vector<Element, 1>;  // most flows meet no other one
 
     struct Channel {
         double bandwidth_Bps = 0;
-        double used_Bps = 0;
-        bool disturbed = false;   ///< in disturbed_
-        std::vector<User> users;  ///< bundles with flows
+        double level_Bps = 0;     ///< of each flow of the group
+        double others_Bps = 0;    ///< F: of flows of other groups, but for guarded pairs
+        double reserved_Bps = 0;  ///< for guarded pairs
+        double queued_Bps = std::numeric_limits<double>::infinity();  ///< in queue_, at this level
+        double own = 0;             ///< flows of the group, each by its part on the link
+        double all = 0;             ///< flows of all groups
+        double received = 0;        ///< the group's clock at ...
+        double since_s = 0;         ///< ... this time
+        std::uint32_t bundles = 0;  ///< of all groups
+        std::uint32_t look = 0;     ///< last one in which the link was noted
+        bool fixed = false;         ///< a bound
+        bool disturbed = false;     ///< in disturbed_
+        bool changed = false;       ///< in changed_
+        bool large = false;         ///< its group is in pairs
+        bool hears = false;         ///< its pairs are not guarded: it has a group
+        Small<heap::Entry> group;   ///< bundles by their next end, on the group's clock
+        Small<User> users;          ///< bundles of small groups
 
-        bool saturated() const { return used_Bps >= bandwidth_Bps * (1 - 1e-10); }
+        bool holds() const { return !group.empty(); }
+        double water_Bps() const { return others_Bps < bandwidth_Bps ? (bandwidth_Bps - others_Bps) / own : 0; }
     };
 
-    /// A link in the solution under way.
-    struct Filling {
-        std::uint32_t gathering = 0;
-        bool limits = false;  ///< some of its flows
-        double free_Bps = 0;
-        double inside_Bps = 0;     ///< rates so far of its flows that are part of the solution
-        double growing = 0;        ///< number of its flows whose rate is not known yet
-        std::uint32_t inside = 0;  ///< bundles
+    /// What a link needs besides if there are large groups.
+    struct Crowd {
+        double spent = 0;                  ///< visits to the group's flows, since it began or became small
+        std::vector<std::uint32_t> in;     ///< pairs (a large group, this link)
+        std::vector<std::uint32_t> out;    ///< pairs of this group that are not guarded
+        std::vector<heap::Entry> guarded;  ///< the others, by the level up to which they are
     };
 
-    /// Sets the rate of a bundle that is alone on all its links and returns true; false if it is not.
-    bool share_alone(Bundle bundle, double now_s);
-    std::span<const Link> hops(Bundle bundle) const;
-    /// Calls use(link, part) for each of the bundle's links.
-    template <class Use>
-    void each_hop(Bundle bundle, const Use& use) const {
-        const std::uint32_t first = bundles_[bundle].first_hop, end = first + bundles_[bundle].hops;
-        if (parts_.empty())
-            for (std::uint32_t hop = first; hop < end; ++hop) use(hops_[hop], 1.0);
-        else
-            for (std::uint32_t hop = first; hop < end; ++hop) use(hops_[hop], parts_[hop]);
+    /// The flows of a large group that also pass a link.
+    struct Pair {
+        Link group = 0, link = 0;
+        std::uint32_t first = none;  ///< of its bundles, in membership_
+        double flows = 0;            ///< each by its part on the link
+        double guard_Bps = 0;
+        std::uint32_t at_in = 0, at_out = 0;  ///< places in the lists of the link and of the group
+    };
+
+    /// A bundle in a pair.
+    struct Membership {
+        Bundle bundle = 0;
+        std::uint32_t pair = 0, before = none, next = none;
+    };
+
+    auto place_in_group() {
+        return [this](std::uint32_t bundle) -> std::uint32_t& { return bundles_[bundle].position; };
     }
-    void enter(Bundle bundle);
-    void leave(Bundle bundle);
-    void receive(Bundle bundle, double now_s);
-    void set_rate(Bundle bundle, double rate_Bps, double now_s);
-    void reschedule(Bundle bundle);
-    /// Notes that a flow leaves or joins a link, if others may get more or less there.
-    void disturb(Link link);
-    void share(double now_s);
-    void reach(Bundle bundle);
-    /// Returns the rate of the fastest flow on a link: that of those that it limits, if it is saturated.
-    double highest_Bps(Link link) const;
-    /// Reaches the bundles that a saturated link limits.
-    void reach_limited(Link link);
-    /// Reaches the bundles on a link of the solution that have too much or too little; if the search is not `patient`,
-    /// all bundles on links that are saturated or were.
-    void reach_wronged(Link link, bool patient);
-    /// Collects the links of the bundles that were reached.
-    void collect();
-    void fill();
-    void freeze(Bundle bundle, double rate_Bps);
+    auto place_of_guard() {
+        return [this](std::uint32_t pair) -> std::uint32_t& { return pairs_[pair].at_out; };
+    }
 
-    std::vector<Channel> links_;
-    std::vector<Filling> fillings_;  // by link
-    std::vector<Variable> bundles_;
-    std::vector<Progress> progress_;            // by bundle
-    std::vector<Bundle> active_;                // bundles with flows
+    // Bundles and their flows: flows.cpp.
+    Link fixed_link(double bound_Bps);
+    double part(std::uint32_t hop) const { return parts_.empty() ? 1 : parts_[hop]; }
+    std::uint32_t end_of_hops(Bundle bundle) const { return bundles_[bundle].first_hop + bundles_[bundle].hops; }
+    void advance(Channel& link);
+    double next_end(Bundle bundle) const;
+    void reschedule(Link link);
+    void enter_group(Bundle bundle, Link link, double received);
+    void leave_group(Bundle bundle);
+    void end_flows(Bundle bundle, double until);
+
+    // Levels: levels.cpp.
+    void solve();
+    void give_first_rate(Bundle bundle);
+    bool share_alone(Bundle bundle);
+    std::pair<Link, double> least_offer(Bundle bundle) const;
+    void settle(Link link);
+    double level_of(Link link, bool& captures) const;
+    /// Calls visit(level, flows) for the flows of other groups on a link.
+    template <class Visit>
+    void each_other(Link link, const Visit& visit) const {
+        for (const User& user : links_[link].users)
+            visit(links_[bundles_[user.bundle].group].level_Bps, bundles_[user.bundle].flows * part(user.hop));
+        for (const std::uint32_t pair : crowds_[link].in)
+            visit(links_[pairs_[pair].group].level_Bps, pairs_[pair].flows);
+    }
+    void raise(Link link, double more_Bps);
+    void move(Bundle bundle, Link to);
+    void note(Link link);
+    void look_at_noted();
+    void look_at(Link link);
+    void look_if_faster(Link link, double rate_Bps);
+    void queue(Link link, double level_Bps);
+    void change(Link link);
+
+    // Pairs: pairs.cpp.
+    void join(std::uint32_t hop, Bundle bundle, Link group);
+    void part_from(std::uint32_t hop, Bundle bundle, Link group);
+    void add_flows(std::uint32_t hop, Link group, double flows);
+    std::uint32_t pair_of(Link group, Link link);
+    void remove_pair(std::uint32_t pair);
+    void add_out(std::uint32_t pair);
+    void remove_out(std::uint32_t pair);
+    void guard(std::uint32_t pair);
+    void unguard(std::uint32_t pair);
+    void hear(Link link);
+    void stop_hearing(Link link);
+    void change_size(Link group, bool large);
+    void raise_pairs(Link link, double more_Bps);
+    void append_bundles(std::uint32_t pair, std::vector<Bundle>& bundles) const;
+
+    std::vector<Channel> links_;  // those given, and bounds
+    std::vector<Crowd> crowds_;   // by link
+    std::vector<Link> free_bounds_;
+    std::unordered_map<double, std::pair<Link, std::uint32_t>> bounds_;  // and the number of their bundles
+    std::vector<Member> bundles_;
     std::vector<Link> hops_;                    // of all bundles
     std::vector<double> parts_;                 // by hop: of a flow's bytes; empty: all are whole
-    std::vector<std::uint32_t> positions_;      // by hop: in the link's list of users
+    std::vector<std::uint32_t> positions_;      // by hop: in the link's users, or in membership_
     std::vector<std::vector<Bundle>> removed_;  // by number of hops
-    Agenda ends_;                               // by bundle: the end of its next flow
-    std::vector<Bundle> fresh_;                 // bundles in which a flow has started
-    std::vector<Link> disturbed_;               // saturated links that a flow has left or joined
-    std::vector<Bundle> ending_;                // in this instant
+    std::vector<Pair> pairs_;
+    std::vector<Membership> membership_;
+    std::vector<std::uint32_t> free_pairs_, free_membership_;
+    std::pmr::unsynchronized_pool_resource pool_;
+    std::pmr::unordered_map<std::uint64_t, std::uint32_t> pair_of_{&pool_};  // by group and link
+    Agenda ends_;                                                            // by link: the next end of its group
+    double now_s_ = 0;
+    std::vector<Bundle> fresh_;                            // bundles in which a flow has started
+    std::vector<Link> disturbed_;                          // links with groups that a flow of another one has left
+    std::vector<Link> changed_;                            // links whose groups or levels have changed
+    std::vector<Link> woken_;                              // links that may have to stop hearing of pairs
+    std::vector<std::pair<Bundle, std::uint32_t>> ended_;  // and their owners
     // The solution under way:
-    std::uint32_t round_ = 0, gathering_ = 0;
-    std::vector<Bundle> reached_;
-    std::vector<Link> touched_;
-    std::vector<User> growing_, bounded_;
-    std::vector<std::pair<double, Link>> levels_;  // a heap: the rate of its flows at which a link is full
+    std::vector<heap::Entry> queue_;  // links by level
+    std::vector<Link> noted_;
+    std::uint32_t look_ = 0;
+    std::vector<Bundle> captured_, bounded_, movers_;
 };
 
 }  // namespace syncline

@@ -20,7 +20,6 @@
 #include "sim/planning/wire_costs.hpp"
 #include "sim/process/isolated.hpp"
 #include "sim/process/pool.hpp"
-#include "sim/replay/engine.hpp"
 
 namespace syncline::planning {
 
@@ -47,7 +46,6 @@ public:
 
     /// `most_bytes` is the memory of the largest of them.
     void run(const std::vector<FoundPlan*>& plans, double most_bytes) {
-        engine();                      // loaded once, for all processes
         constexpr double share = 0.8;  // as excess() has it
         const double together = std::floor(std::max(1.0, share * how_.memory_bytes / most_bytes));
         Pool pool(static_cast<std::size_t>(std::min(static_cast<double>(how_.jobs), together)), std::nullopt);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,9 +8,10 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// SimGrid's engine, as the replay uses it: its clock, its network models, and platforms in its format.
+/// SimGrid's engine, as the replay uses it: its actors and network models, and platforms in its format. The exact model
+/// needs none of these (event_simulator.cpp).
 ///
-/// SimGrid and the forty libraries that it brings take 20 to 30 ms and 30 MB to load. A program that simulates nothing
+/// SimGrid and the forty libraries that it brings take 20 to 30 ms and 30 MB to load. A program that does without them
 /// need not pay for that, so that they are behind this interface in a module (sim/simgrid), which is loaded when it is
 /// first needed. The module calls the program through virtual and inline functions only.
 namespace syncline {
@@ -42,22 +42,6 @@ public:
     virtual void drop_latencies() = 0;
 };
 
-/// What happens in simulated time without actors of SimGrid.
-class Clockwork {
-public:
-    Clockwork() = default;
-    virtual ~Clockwork() = default;
-    Clockwork(const Clockwork&) = delete;
-    Clockwork& operator=(const Clockwork&) = delete;
-
-    /// Returns the time at which something happens next; infinity if nothing will.
-    virtual double next_s(double now_s) = 0;
-    /// Lets everything happen that is due.
-    virtual void happen(double now_s) = 0;
-    /// Returns true if there is nothing left to do.
-    virtual bool over() const = 0;
-};
-
 class SimGridEngine {
 public:
     struct Settings {
@@ -84,8 +68,6 @@ public:
     virtual Hosts inspect(const NativePlatform& platform) = 0;
     /// Returns a simulator with SimGrid's network models, for lanes of these processes. It is never destroyed.
     virtual Simulator* actors(Wires& wires, std::vector<ProcessId> processes) = 0;
-    /// Runs until the clockwork is over. `stuck` is called, and must throw, if nothing will happen before.
-    virtual void run(Clockwork& clockwork, const std::function<void()>& stuck) = 0;
 };
 
 /// Returns the engine, after loading the module if necessary. Processes that are started later need not load it again.

@@ -12,15 +12,13 @@
 
 #include "sim/network/agenda.hpp"
 #include "sim/network/flows.hpp"
-#include "sim/replay/engine.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/wires.hpp"
 
 /// The exact network model: messages are flows (sim/network), and streams are coroutines that an event resumes.
 ///
-/// It is a clockwork (engine.hpp) that runs on SimGrid's clock. At each instant at which a flow ends or a stream has
-/// slept enough, all streams run that can, until none can; then links are shared anew. Events closer than a picosecond
-/// are one instant.
+/// At each instant at which a flow ends or a stream has slept enough, all streams run that can, until none can; then
+/// links are shared anew. Events closer than a picosecond are one instant. SimGrid is not needed, and not loaded.
 ///
 /// Without contention every flow has the narrowest bandwidth of its route for itself.
 namespace syncline {
@@ -47,7 +45,7 @@ std::uint32_t unused(std::vector<Element>& elements, std::vector<std::uint32_t>&
     return number;
 }
 
-class EventSimulator : public Simulator, private Clockwork {
+class EventSimulator : public Simulator {
 public:
     EventSimulator(Wires& wires, std::size_t streams) : wires_(wires), flows_(bandwidths(wires)), streams_(streams) {
         if (wires.adapts()) in_flight_.resize(wires.links(), 0);
@@ -57,8 +55,11 @@ public:
         programs_ = programs;
         running_ = programs.size();
         for (StreamId stream = 0; stream < programs.size(); ++stream) awake_.push_back(stream);
-        if (programs.empty()) return;
-        engine().run(*this, stuck);
+        while (running_ > 0) {
+            const double next_s = this->next_s();
+            if (next_s == std::numeric_limits<double>::infinity()) return stuck();
+            happen(next_s);
+        }
     }
 
     double now_s() const override { return now_s_; }
@@ -406,12 +407,12 @@ private:
         free_routes_.push_back(connection.route);
     }
 
-    double next_s(double now_s) override {
-        return awake_.empty() ? std::min({flows_.next_end_s(now_s), sleeps_.next_s(), starts_.next_s()}) : now_s;
+    double next_s() {
+        return awake_.empty() ? std::min({flows_.next_end_s(now_s_), sleeps_.next_s(), starts_.next_s()}) : now_s_;
     }
 
     /// Runs everything that happens at this instant.
-    void happen(double now_s) override {
+    void happen(double now_s) {
         now_s_ = now_s;
         flows_.end(now_s, precision_s, ended_);
         for (const Index message : ended_) end(message);
@@ -434,8 +435,6 @@ private:
             for (const std::function<void()>& act : acts) act();
         }
     }
-
-    bool over() const override { return running_ == 0; }
 
     void resume(StreamId stream) {
         const std::coroutine_handle<> caller = std::exchange(streams_[stream].caller, nullptr);

@@ -19,8 +19,7 @@ namespace {
 
 Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, const Lanes& lanes, Wires& wires,
                           const ReplayOptions& options) {
-    if (latency_is_ours(cluster.network) && !cluster.native && options.oracle == ReplayOptions::Oracle::none)
-        return event_simulator(wires, lanes.count());
+    if (!needs_simgrid(cluster, options)) return event_simulator(wires, lanes.count());
     std::vector<ProcessId> processes;
     for (const StreamId stream : lanes.streams()) processes.push_back(graph.streams()[stream].process);
     return engine().actors(wires, processes);
@@ -28,13 +27,18 @@ Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, const 
 
 }  // namespace
 
+bool needs_simgrid(const Cluster& cluster, const ReplayOptions& options) {
+    return !latency_is_ours(cluster.network) || cluster.native || options.oracle != ReplayOptions::Oracle::none;
+}
+
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
     static bool called = false;
     if (std::exchange(called, true))
         throw std::logic_error("replay() is called for the second time in a process; replay_isolated() starts its own");
     if (options.oracle != ReplayOptions::Oracle::none && latency_travels(cluster))
         throw std::logic_error("SimGrid is an oracle only for latency that blocks");
-    engine().start({cluster.network, cluster.native.has_value(), options.oracle == ReplayOptions::Oracle::full});
+    if (needs_simgrid(cluster, options))
+        engine().start({cluster.network, cluster.native.has_value(), options.oracle == ReplayOptions::Oracle::full});
     std::vector<Place> places;
     for (const Process& process : graph.processes()) places.push_back(process.place);
     // Never destroyed: if iterations are found to repeat, programs that have not ended still refer to these.

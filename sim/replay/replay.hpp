@@ -10,7 +10,7 @@
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Replays a task graph on a cluster, message by message, on SimGrid's clock.
+/// Replays a task graph on a cluster, message by message.
 ///
 /// There is one program per stream (stream_replay.hpp). It executes the stream's tasks in order, or as the streams of
 /// its queue agree (agreement.hpp), waits for the dependencies of each, and either sleeps for the task's seconds or
@@ -41,6 +41,9 @@ struct ReplayOptions {
     /// Called every few thousand messages.
     std::function<void(const Progress&)> progress = {};
 };
+
+/// Returns whether the replay needs SimGrid: for its network models, its format, or as an oracle.
+bool needs_simgrid(const Cluster& cluster, const ReplayOptions& options);
 
 /// Replays the graph; of one with representatives only, with `fold`. Throws std::logic_error when called a second time
 /// in a process, and on a deadlock, naming the stuck streams and tasks: the fault is in the graph, not in the user's

@@ -124,7 +124,7 @@ private:
 }  // namespace
 
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
-    engine();  // loaded here, for all processes that are started from this one
+    if (needs_simgrid(cluster, options)) engine();  // loaded here, for all processes that are started from this one
     const auto work = [&] {
         Writer out;
         out(replay(cluster, graph, options));

@@ -73,6 +73,7 @@ Router::Router(const Topology& topology, const Routing& routing)
     };
     for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex)
         if (!hangs(vertex)) numbers_[vertex] = numbered_++;
+    if (circular_ && !cycles_.empty() && policy_ != Routing::Policy::first) find_slots();
     if (takes_detours(policy_)) {
         if (groups_.empty()) throw std::logic_error("detours require a dragonfly");
         group_count_ = 1 + *std::max_element(groups_.begin(), groups_.end());
@@ -195,24 +196,56 @@ std::uint32_t Router::by_turn(std::uint32_t from, std::uint32_t to, std::uint32_
     return choices_[(from / stride + split_mix(offset << 32 | channel)) % choices_.size()];
 }
 
-std::uint32_t Router::by_distance(std::uint32_t at, std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+void Router::find_slots() {
     // Whatever the numbers of hosts and cables, the directions have the same order everywhere.
-    const auto ahead = [&](std::uint32_t hop) { return seen_from(at, hops_[hop].to); };
-    std::sort(choices_.begin(), choices_.end(), [&](std::uint32_t a, std::uint32_t b) { return ahead(a) < ahead(b); });
+    for (std::uint32_t at = 0; at < vertices_; ++at) {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted;
+        for (const std::uint32_t hop : out_[at]) sorted.emplace_back(seen_from(at, hops_[hop].to), hop);
+        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (const auto& [ahead, hop] : sorted) {
+            slots_.push_back(hop);
+            if (at > 0) continue;
+            std::uint32_t axis = 0;
+            for (std::uint32_t rest = ahead; rest % cycles_[axis] == 0; ++axis) rest /= cycles_[axis];
+            axes_.push_back(axis);
+        }
+    }
+    choices_from_.resize(vertices_);
+}
+
+const std::vector<std::uint32_t>& Router::slots_on_way(const Way& way, std::uint32_t at) {
+    std::vector<std::uint32_t>& slots = choices_from_[seen_from(way.gate, at)];
+    if (!slots.empty()) return slots;
+    find_choices(way, at);
+    for (std::uint32_t slot = 0; slot < axes_.size(); ++slot)
+        if (std::find(choices_.begin(), choices_.end(), slots_[at * axes_.size() + slot]) != choices_.end())
+            slots.push_back(slot);
+    return slots;
+}
+
+void Router::append_by_distance(const Way& way, std::uint32_t at, std::uint32_t from, std::uint32_t to,
+                                std::uint32_t channel, std::vector<std::uint32_t>& path) {
     const std::uint32_t distance = seen_from(from, to);
     std::uint32_t turn = channel == 0 ? 0 : static_cast<std::uint32_t>(split_mix(channel) % 2);
     for (std::uint32_t axis = 0, rest = distance; axis < cycles_.size(); rest /= cycles_[axis++])
         turn += rest % cycles_[axis];
+    const auto place = [&](std::uint32_t axis) {
+        std::uint32_t rest = from;
+        for (std::uint32_t inner = 0; inner < axis; ++inner) rest /= cycles_[inner];
+        return rest % cycles_[axis];
+    };
     // One dimension after the other, beginning with one that depends on the distance.
-    const std::uint64_t first = split_mix(std::uint64_t{distance} << 32 | channel) % cycles_.size();
-    for (std::uint64_t i = 0;; ++i) {
-        const std::uint64_t axis = (first + i) % cycles_.size();
-        std::uint32_t stride = 1;
-        for (std::uint64_t inner = 0; inner < axis; ++inner) stride *= cycles_[inner];
-        std::vector<std::uint32_t> along;
-        for (const std::uint32_t hop : choices_)
-            if (ahead(hop) % stride == 0 && ahead(hop) < stride * cycles_[axis]) along.push_back(hop);
-        if (!along.empty()) return along[(from / stride % cycles_[axis] + turn) % along.size()];
+    auto axis = static_cast<std::uint32_t>(split_mix(std::uint64_t{distance} << 32 | channel) % cycles_.size());
+    for (; at != way.gate; at = hops_[path.back()].to) {
+        const std::vector<std::uint32_t>& slots = slots_on_way(way, at);
+        const auto along = [&](std::uint32_t slot) { return axes_[slot] == axis; };
+        std::ptrdiff_t count = 0;
+        while ((count = std::count_if(slots.begin(), slots.end(), along)) == 0)
+            axis = (axis + 1) % static_cast<std::uint32_t>(cycles_.size());
+        std::uint32_t left = (place(axis) + turn) % static_cast<std::uint32_t>(count);
+        auto chosen = std::find_if(slots.begin(), slots.end(), along);
+        while (left-- > 0) chosen = std::find_if(chosen + 1, slots.end(), along);
+        path.push_back(slots_[at * axes_.size() + *chosen]);
     }
 }
 
@@ -255,16 +288,20 @@ void Router::append_shortest(std::uint32_t from, std::uint32_t to, std::vector<s
     if (between.at != from) path.push_back(out_[from].front());
     if (between.at != between.gate) {
         const Way way = searched(between);
-        if (policy_ == Routing::Policy::adaptive_at_start) append_least_loaded(way, between, in_flight, path);
-        for (std::uint32_t at = policy_ == Routing::Policy::adaptive_at_start ? between.gate : between.at;
-             at != between.gate; at = hops_[path.back()].to) {
+        std::uint32_t at = between.at;
+        if (policy_ == Routing::Policy::adaptive_at_start) {
+            append_least_loaded(way, between, in_flight, path);
+            at = between.gate;
+        } else if (!slots_.empty()) {
+            append_by_distance(way, at, from, to, channel, path);
+            at = between.gate;
+        }
+        for (; at != between.gate; at = hops_[path.back()].to) {
             find_choices(way, at);
             if (choices_.size() == 1 || policy_ == Routing::Policy::first)
                 path.push_back(choices_.front());
             else if (policy_ == Routing::Policy::d_mod_k)
                 path.push_back(by_destination(at, to));
-            else if (circular_ && !cycles_.empty())
-                path.push_back(by_distance(at, from, to, channel));
             else
                 path.push_back(circular_ && at == from ? by_turn(from, to, channel) : by_hash(at, flow));
         }

@@ -163,7 +163,11 @@ private:
     void find_choices(const Way& way, std::uint32_t at);
     std::uint32_t by_hash(std::uint32_t at, std::uint64_t flow) const;
     std::uint32_t by_turn(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
-    std::uint32_t by_distance(std::uint32_t at, std::uint32_t from, std::uint32_t to, std::uint32_t channel);
+    void find_slots();
+    /// Returns the slots of the hops from `at` that begin a shortest path.
+    const std::vector<std::uint32_t>& slots_on_way(const Way& way, std::uint32_t at);
+    void append_by_distance(const Way& way, std::uint32_t at, std::uint32_t from, std::uint32_t to,
+                            std::uint32_t channel, std::vector<std::uint32_t>& path);
     std::uint32_t by_destination(std::uint32_t at, std::uint32_t to) const;
     void append_least_loaded(const Way& way, const Ends& ends, std::span<const std::uint32_t> in_flight,
                              std::vector<std::uint32_t>& path);
@@ -180,6 +184,10 @@ private:
     std::vector<std::uint32_t> numbers_;  // by vertex, in searches: without hosts that have a single cable
     std::uint32_t numbered_ = 0;
     std::vector<std::uint32_t> cycles_;  // of Topology
+    /// In rings and tori: hops by vertex and slot, in the order of where they lead; the axis along which each slot
+    /// leads; and, by number in searches, the slots that begin a shortest path, once asked for.
+    std::vector<std::uint32_t> slots_, axes_;
+    std::vector<std::vector<std::uint32_t>> choices_from_;
     std::vector<std::uint32_t> groups_;  // of Topology
     /// With detours: the hops from one group to another, by both.
     std::vector<std::vector<std::uint32_t>> between_groups_;

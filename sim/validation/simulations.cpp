@@ -10,7 +10,6 @@
 #include "sim/batch/simulation.hpp"
 #include "sim/output/expected_fields.hpp"
 #include "sim/process/turn.hpp"
-#include "sim/replay/engine.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline::validation {
@@ -68,7 +67,6 @@ void Simulator::serve() {
     while (!pool_.full()) {
         Simulation* const one = next();
         if (!one) break;
-        engine();  // loaded once, for all processes
         const std::string name = std::to_string(++begun_);
         pool_.start(name, [one] { return simulate(one->question); });
         one->begun = true;

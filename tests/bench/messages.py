@@ -7,7 +7,6 @@ from report import Goal, row
 from runs import OUT, PLATFORM, ROOT, bare, collective, measure, result, run, scenario
 
 BARE_RANKS, BARE_S = 1024, 4.2
-TORUS = ("--set", "platform.fabric.topology=torus", "--set", "platform.fabric.dimensions=[8, 8, 8]")
 
 
 def training(name, ranks, **keys):
@@ -17,6 +16,27 @@ def training(name, ranks, **keys):
     return scenario(name, {
         "name": name, "platform": str(PLATFORM), "workload": str(OUT / "block.yaml"),
         "training": {"ranks": ranks, "batch_per_rank": 32, "compute": "roofline", "jitter": 0.05, "iterations": 1, **keys}})
+
+
+def torus(*dimensions):
+    return ("--set", "platform.fabric.topology=torus", "--set", f"platform.fabric.dimensions={list(dimensions)}")
+
+
+def pairwise(ranks, *changes):
+    return lambda name: collective(name, ranks, "--operation", "all-to-all", "--algorithm", "pairwise", *changes)
+
+
+def random_ring(ranks, *changes):
+    return ring(ranks, "--placement", "random", *changes)
+
+
+def uneven_experts(name):
+    """An iteration of DeepSeek-V3 whose experts get different numbers of tokens, which nothing folds."""
+    return run(name, scenario(name, {
+        "name": name, "platform": "dgx-h100", "workload": "deepseek-v3", "training": {
+            "ranks": 512, "batch": 512, "framework": "megatron-core", "fidelity": "message", "iterations": 1,
+            "parallelism": {"experts": {"ranks": 64, "imbalance": "20 %"}, "sharding": "optimizer",
+                            "pipeline": {"stages": 8, "schedule": "1f1b", "micro_batch_size": 1}}}}), "--allow-oom")
 
 
 def ring(ranks, *changes):
@@ -57,21 +77,31 @@ HIERARCHY = ("--algorithm", "hierarchical", "--overlay",
 
 # name, command of its name, seconds and MB at most, whether it runs with --quick
 WORKS = [
-    ("ring 64", ring(64), 0.03, None, True),
+    ("ring 64", ring(64), 0.01, 12, True),
     ("ring 256", ring(256), 0.07, None, True),
-    ("ring 1024", ring(1024), 0.6, 60, True),
-    ("ring 4096", ring(4096), 15, 300, False),
+    ("ring 1024", ring(1024), 0.35, 60, True),
+    ("ring 4096", ring(4096), 8, 300, False),
     ("ring 256, jitter", lambda name: run(name, training(name, 256, exchange="allreduce")), 0.1, None, True),
     ("servers 128 x 8", servers(128), 0.05, None, True),
     ("servers 1024 x 8", servers(1024), 0.25, 100, True),
     ("servers 128 x 8, jitter", jittered_servers(128), 0.05, None, True),
+    ("servers 512 x 8, jitter", jittered_servers(512), 0.1, None, True),
     ("servers 1024 x 8, jitter", jittered_servers(1024), 0.25, 100, True),
+    ("servers 2048 x 8, jitter", jittered_servers(2048), 0.2, None, True),
+    ("servers 4096 x 8, jitter", jittered_servers(4096), 0.3, None, True),
     ("servers 128 x 116, tensors", tensors_on_servers, 10, None, False),
     ("direct 256, star", direct(), 0.1, None, True),
     ("direct 256, tree 4:1", direct("--set", TREE), 0.2, None, True),
     ("direct 256, torus", direct("--set", "platform.fabric.topology=torus"), 3, None, False),
-    ("ring 512, random on torus", ring(512, "--placement", "random", *TORUS), 1.5, None, True),
+    ("pairwise 64, torus", pairwise(64, *torus(4, 4, 4)), 0.1, None, True),
+    ("pairwise 256, torus", pairwise(256, *torus(8, 8, 4)), 1, None, True),
+    ("pairwise 512, torus", pairwise(512, *torus(8, 8, 8)), 6, None, True),
+    ("random ring 256, tree 4:1", random_ring(256, "--set", TREE), 0.3, None, True),
+    ("random ring 256, torus", random_ring(256, *torus(8, 8, 4)), 0.3, None, True),
+    ("random ring 512, torus", random_ring(512, *torus(8, 8, 8)), 1.5, None, True),
+    ("random ring 1024, torus", random_ring(1024, *torus(16, 8, 8)), 3, None, True),
     ("ResNet-50, 54 buckets, 256", resnet, 2.5, None, False),
+    ("DeepSeek-V3, uneven, 512", uneven_experts, 5, None, False),
     ("double binary tree 1024", ring(1024, "--algorithm", "double-binary-tree"), 0.3, None, True),
     ("hierarchical 128 x 8", ring(1024, *HIERARCHY), 0.2, None, True),
 ]

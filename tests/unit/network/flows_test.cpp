@@ -56,6 +56,29 @@ World random_world(Chance& chance, bool sprayed = false) {
     return world;
 }
 
+/// Workers that send to few servers, directly or over cables that several of them share: groups of up to a hundred.
+World incast(Chance& chance) {
+    World world;
+    const std::uint32_t servers = 1 + chance.below(4), cables = 1 + chance.below(3), workers = 40 + chance.below(60);
+    for (std::uint32_t i = 0; i < servers + cables; ++i)
+        world.bandwidths_Bps.push_back(chance.of<double>({1e9, 2e9, 4e9, 1e10, 3e10}));
+    for (std::uint32_t i = 0; i < workers; ++i) {
+        const std::uint32_t port = servers + cables + i;
+        world.bandwidths_Bps.push_back(chance.of<double>({2e7, 1e8, 1e9, 1e9}));
+        for (std::uint32_t server = 0; server < servers; ++server) {
+            world.routes.push_back({port, server});
+            if (chance.below(2) > 0) world.routes.back().push_back(servers + chance.below(cables));
+            world.bounds_Bps.push_back(chance.below(4) > 0 ? unbounded : chance.of<double>({1e7, 5e7, 2e8}));
+            world.parts.emplace_back();
+            if (chance.below(8) == 0) world.parts.back().assign(world.routes.back().size(), 0.5);
+            for (std::uint32_t job = 1 + chance.below(2); job-- > 0;)
+                world.jobs.push_back({world.routes.size() - 1, 1e-4 * chance.below(200),
+                                      chance.of<double>({1e6, 1e6, 2e6, 1.0 + chance.below(5'000'000)})});
+        }
+    }
+    return world;
+}
+
 /// Returns the end of each job by the definition: rates by progressive filling among all flows, at every event.
 std::vector<double> ends_by_definition(const World& world) {
     std::map<std::uint32_t, double> bandwidth_Bps;
@@ -133,6 +156,19 @@ TEST_CASE("flows share links as progressive filling says, whenever they start") 
     for (int round = 0; round < 3000; ++round) {
         CAPTURE(round);
         const World world = random_world(chance, round % 2 == 1);
+        const std::vector<double> is = ends(world), should_be = ends_by_definition(world);
+        for (std::size_t job = 0; job < is.size(); ++job) {
+            CAPTURE(job, world.jobs[job].bundle, world.jobs[job].bytes);
+            REQUIRE(is[job] == Approx(should_be[job]).epsilon(1e-9).margin(2e-12));
+        }
+    }
+}
+
+TEST_CASE("flows of many workers share servers and cables as progressive filling says", "[memory]") {
+    Chance chance(49);
+    for (int round = 0; round < 12; ++round) {
+        CAPTURE(round);
+        const World world = incast(chance);
         const std::vector<double> is = ends(world), should_be = ends_by_definition(world);
         for (std::size_t job = 0; job < is.size(); ++job) {
             CAPTURE(job, world.jobs[job].bundle, world.jobs[job].bytes);
