@@ -2,15 +2,6 @@
 
 namespace syncline {
 
-std::uint64_t message_bytes(const Partition& partition, const Message& message, std::uint32_t repetition) {
-    const auto size = [&](std::uint32_t block, std::uint32_t count) {
-        return partition.size(moved(block, message.shift, repetition, partition.blocks), count);
-    };
-    std::uint64_t bytes = size(message.block, message.count);
-    for (const Blocks& blocks : message.more) bytes += size(blocks.block, blocks.count);
-    return bytes;
-}
-
 std::uint64_t largest_bytes(const Partition& partition, const Message& message) {
     std::uint64_t bytes = partition.largest(message.count);
     for (const Blocks& blocks : message.more) bytes += partition.largest(blocks.count);

@@ -95,7 +95,14 @@ inline std::uint32_t peer_of(const Message& message, std::uint32_t repetition, s
 }
 
 /// Returns the bytes of `message` in repetition `repetition` of its step.
-std::uint64_t message_bytes(const Partition& partition, const Message& message, std::uint32_t repetition);
+inline std::uint64_t message_bytes(const Partition& partition, const Message& message, std::uint32_t repetition) {
+    const auto size = [&](std::uint32_t block, std::uint32_t count) {
+        return partition.size(moved(block, message.shift, repetition, partition.blocks), count);
+    };
+    std::uint64_t bytes = size(message.block, message.count);
+    for (const Blocks& blocks : message.more) bytes += size(blocks.block, blocks.count);
+    return bytes;
+}
 
 /// Returns the bytes that `message` would have if all blocks were as large as the largest.
 std::uint64_t largest_bytes(const Partition& partition, const Message& message);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <boost/container/small_vector.hpp>
 #include <coroutine>
 #include <cstdint>
@@ -424,7 +425,7 @@ private:
                 for (const StreamId stream : up_to_date_) streams_[stream].on_receipt();  // adds none
                 up_to_date_.clear();
                 std::swap(awake_, waking_);
-                std::sort(waking_.begin(), waking_.end());  // in the order of memory
+                sort(waking_);  // in the order of memory
                 for (const StreamId stream : waking_) resume(stream);
                 waking_.clear();
                 std::swap(weightless_, ended_);
@@ -434,6 +435,18 @@ private:
             const std::vector<std::function<void()>> acts = std::exchange(last_acts_, {});
             for (const std::function<void()>& act : acts) act();
         }
+    }
+
+    /// Sorts different streams; many of them in linear time.
+    void sort(std::vector<StreamId>& streams) {
+        constexpr std::size_t bits = 64;
+        if (streams.size() < streams_.size() / bits) return std::sort(streams.begin(), streams.end());
+        marks_.assign(streams_.size() / bits + 1, 0);
+        for (const StreamId stream : streams) marks_[stream / bits] |= std::uint64_t{1} << stream % bits;
+        streams.clear();
+        for (std::size_t word = 0; word < marks_.size(); ++word)
+            for (std::uint64_t left = marks_[word]; left != 0; left &= left - 1)
+                streams.push_back(static_cast<StreamId>(word * bits) + static_cast<StreamId>(std::countr_zero(left)));
     }
 
     void resume(StreamId stream) {
@@ -469,6 +482,7 @@ private:
     std::unordered_map<Pair, Index, Pair::Hash> route_of_;  ///< by route_key()
     std::vector<std::uint32_t> in_flight_;                  // messages by link, if they choose their path
     std::vector<Index> ended_;
+    std::vector<std::uint64_t> marks_;  // scratch: bits by stream
     std::vector<std::uint32_t> links_;  // scratch
     std::vector<double> parts_;         // scratch
 };
