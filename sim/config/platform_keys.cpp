@@ -223,8 +223,10 @@ void describe(Fields& fields, Cluster& cluster) {
                    [&](Fields& inner) { describe(inner, cluster.node); });
     fields.section({"fabric",
                     "Network between nodes, whose hosts are the nodes' ports, node by node: a shape, the keys of a "
-                    "topology, its file, or the name of one in topologies/.",
-                    false, true, "simgrid_xml"},
+                    "topology, its file, or the name of one in topologies/. One node (`nodes: 1`) needs none.",
+                    false,
+                    true,
+                    {"simgrid_xml", "nodes"}},
                    [&](Fields& inner) {
                        inner.flag(
                            {"reduces", "Reduction of data in the switches (SHARP), for the algorithm `in-network`."},
@@ -236,6 +238,13 @@ void describe(Fields& fields, Cluster& cluster) {
         cluster.nodes, 1, 1 << 24);
     if (fields.given("fabric") && fields.sound())
         fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
+    if (!fields.given("fabric") && !fields.given("simgrid_xml") && fields.given("nodes")) {
+        if (cluster.nodes > 1)
+            fields.reject("nodes", fmt::format("{} nodes need a 'fabric'", cluster.nodes),
+                          "`fabric: {topology: star, bandwidth: 400 Gbps, latency: 1 us}`");
+        cluster.fabric.topology.bandwidth_Bps = {most_bandwidth_Bps};
+        cluster.fabric.topology.latency_s = {0};
+    }
     fields.section({"network", "Model of the network."}, [&](Fields& inner) {
         inner.one_of({"model",
                       "Network model: latency + bytes/bandwidth, shared fairly (`exact`), latency alone (`Constant`), "
