@@ -37,6 +37,7 @@ constexpr ForeignKind kinds[] = {
      [](const ForeignFile& file, Imported& imported) { read_accelerate(file.document, imported); }},
     {"topo", "the matrix of `nvidia-smi topo -m`", Syntax::text, is_topology_matrix, read_topology_matrix},
     {"nccl", "NCCL's topology in XML", Syntax::text, is_nccl_topology, read_nccl_topology},
+    {"lstopo", "hwloc's lstopo in XML", Syntax::text, is_lstopo, read_lstopo},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
 };
 
@@ -70,7 +71,7 @@ ForeignFile open(Library& library, const Node& word) {
         return file;
     }
     constexpr std::size_t largest_text = 1 << 20;
-    Text read = read_text(path, largest_text);
+    Text read = read_text(path, name.ends_with(".xml") ? largest_yaml : largest_text);
     if (!read.text) throw ConfigError({{locate(word.mark), read.error, read.hint}});
     std::string& text = *read.text;
     drop_colours(text);
@@ -134,6 +135,10 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
 
 bool is_foreign_name(const std::string& name) {
     return ends_like(name, {".sh", ".bash", ".slurm", ".sbatch", ".toml"});
+}
+
+bool is_foreign_platform_name(const std::string& name) {
+    return ends_like(name, {".txt", ".xml"});
 }
 
 void adopt_workload(Node& document) {

@@ -55,6 +55,8 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
 
 /// Returns whether a name can only be that of a foreign file, which is not YAML: `launch.sh`, `llama.toml`.
 bool is_foreign_name(const std::string& name);
+/// Returns whether a platform's name can only be that of a foreign file: `topo.txt`, `nccl.xml`.
+bool is_foreign_platform_name(const std::string& name);
 
 /// Replaces the content of a foreign file by the workload that it describes, and warns of what it leaves out; other
 /// documents stay. Throws ConfigError.

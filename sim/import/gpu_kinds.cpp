@@ -36,27 +36,25 @@ struct GpuProduct {
     std::string_view device;
 };
 
-constexpr std::int64_t nvidia = 0x10de, amd = 0x1002;
-
 constexpr GpuProduct products[] = {
-    {nvidia, 0x102d, "k80"},
-    {nvidia, 0x15f7, "p100-pcie"},
-    {nvidia, 0x15f8, "p100-pcie"},
-    {nvidia, 0x15f9, "p100-sxm2"},
-    {nvidia, 0x1db1, "v100-sxm2"},
-    {nvidia, 0x1db8, "v100-sxm3-32gb"},
-    {nvidia, 0x20b0, "a100-sxm4-40gb"},
-    {nvidia, 0x20b2, "a100-sxm4-80gb"},
-    {nvidia, 0x2330, "h100-sxm"},
-    {nvidia, 0x2331, "h100-pcie"},
-    {nvidia, 0x2335, "h200"},
-    {nvidia, 0x2342, "gh200"},
-    {nvidia, 0x26b9, "l40s"},
-    {nvidia, 0x2901, "b200"},
-    {nvidia, 0x2941, "gb200"},
-    {nvidia, 0x3182, "b300"},
-    {nvidia, 0x31c2, "gb300"},
-    {amd, 0x74a1, "mi300x"},
+    {nvidia_vendor, 0x102d, "k80"},
+    {nvidia_vendor, 0x15f7, "p100-pcie"},
+    {nvidia_vendor, 0x15f8, "p100-pcie"},
+    {nvidia_vendor, 0x15f9, "p100-sxm2"},
+    {nvidia_vendor, 0x1db1, "v100-sxm2"},
+    {nvidia_vendor, 0x1db8, "v100-sxm3-32gb"},
+    {nvidia_vendor, 0x20b0, "a100-sxm4-40gb"},
+    {nvidia_vendor, 0x20b2, "a100-sxm4-80gb"},
+    {nvidia_vendor, 0x2330, "h100-sxm"},
+    {nvidia_vendor, 0x2331, "h100-pcie"},
+    {nvidia_vendor, 0x2335, "h200"},
+    {nvidia_vendor, 0x2342, "gh200"},
+    {nvidia_vendor, 0x26b9, "l40s"},
+    {nvidia_vendor, 0x2901, "b200"},
+    {nvidia_vendor, 0x2941, "gb200"},
+    {nvidia_vendor, 0x3182, "b300"},
+    {nvidia_vendor, 0x31c2, "gb300"},
+    {amd_vendor, 0x74a1, "mi300x"},
 };
 
 struct Capability {

@@ -19,6 +19,9 @@ struct GpuKind {
 /// Returns the kind of a device with this name (`h100-sxm`, `NVIDIA H100 80GB HBM3`); null if it is not known.
 const GpuKind* gpu_kind(std::string_view device);
 
+/// PCI numbers of vendors.
+inline constexpr std::int64_t nvidia_vendor = 0x10de, amd_vendor = 0x1002;
+
 /// Returns the preset of a product, by the PCI numbers of its vendor and its own; "" if there is none.
 std::string_view device_of_product(std::int64_t vendor, std::int64_t number);
 

@@ -176,13 +176,16 @@ private:
 
     Node links_of() {
         Written links(machine_.mark);
-        if (!machine_.nvlinks_known) {
+        if (!machine_.nvlinks_known && (kind_ == nullptr || kind_->nvlinks > 0)) {
             findings_.fail(machine_.mark, "the file says nothing of NVLinks",
-                           "dump it with NCCL_TOPO_DUMP_FILE, or `--set platform.per_node.links='{pattern: switch, "
+                           "let NCCL_TOPO_DUMP_FILE or an lstopo that knows NVML write one, or `--set "
+                           "platform.per_node.links='{pattern: switch, "
                            "bandwidth: 450 GBps, latency: none}'`");
             return links.take();
         }
-        if (const std::int64_t own = to_switches(); own > 0) {
+        const std::int64_t own = to_switches();
+        if (!findings_.errors.empty()) return links.take();
+        if (own > 0) {
             choose_transport();
             links.set("pattern", "switch");
             set_nvlinks(links, own, "of all links of a GPU together");

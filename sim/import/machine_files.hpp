@@ -13,4 +13,8 @@ void read_topology_matrix(const ForeignFile& file, Imported& imported);
 bool is_nccl_topology(const ForeignFile& file);
 void read_nccl_topology(const ForeignFile& file, Imported& imported);
 
+/// What hwloc's `lstopo` writes as XML, in version 2 or 3: hwloc/hwloc2.dtd.
+bool is_lstopo(const ForeignFile& file);
+void read_lstopo(const ForeignFile& file, Imported& imported);
+
 }  // namespace syncline::config

@@ -10,8 +10,8 @@
 #include "sim/base/number.hpp"
 #include "sim/base/utf8.hpp"
 #include "sim/base/xml_reader.hpp"
-#include "sim/import/gpu_kinds.hpp"
 #include "sim/import/machine_files.hpp"
+#include "sim/import/node_parts.hpp"
 
 namespace syncline::config {
 
@@ -36,129 +36,83 @@ std::optional<double> slot_rate(std::string_view speed, std::string_view width) 
     return *transfers / 8 * 6 * static_cast<double>(lanes) / 8;
 }
 
+/// Depth 0 is <system>; a <cpu> is a NUMA domain, whose devices NCCL takes to be below one host bridge.
 class NcclReader : public XmlHandler {
 public:
-    NcclReader(const Mark& start, Findings& findings) : start_(start), findings_(findings) {}
+    NcclReader(const Mark& start, Findings& findings) : start_(start), findings_(findings), parts_(start, findings) {}
 
     void open(const XmlTag& tag) override {
-        const Mark mark = place(tag);
         const std::string_view name = tag.name;
-        const std::size_t parent = open_.empty() ? none : open_.back();
+        const std::size_t parent = open_.empty() ? NodeParts::none : open_.back();
         if (open_.empty() && name != "system")
             throw XmlError(tag.place, "this is not NCCL's topology: it has no <system> element");
-        if (parts_.size() >= most_parts)
-            throw XmlError(tag.place, "there are too many elements", "the maximum is 20000");
-        parts_.push_back({std::string(name), parent, mark});
-        open_.push_back(parts_.size() - 1);
-        Part& part = parts_.back();
-        if (name == "cpu") {
+        NodeParts::Part part{.parent = parent, .mark = place(tag)};
+        if (name == "system") {
+            part.kind = NodeParts::Kind::node;
+        } else if (name == "cpu") {
+            part.kind = NodeParts::Kind::host_bridge;
             hosts_.insert(tag.attribute("host_hash").value_or(""));
         } else if (name == "pci") {
             read_pci(tag, part);
         } else if (name == "gpu") {
             add_gpu(tag, parent);
         } else if (name == "nvlink" || name == "xgmi") {
-            add_nvlink(tag);
+            add_link(tag);
         } else if (name == "net") {
-            add_net(tag, mark);
+            add_net(tag, parent);
         } else if (!is_known(name)) {
-            note_once(mark, fmt::format("not understood: <{}>", printable(name.substr(0, 40))));
+            parts_.note_once(part.mark, fmt::format("not understood: <{}>", printable(name.substr(0, 40))));
         }
+        open_.push_back(parts_.add(std::move(part)));
+        if (name == "gpu") gpu_depth_ = open_.size();
     }
 
-    void close(std::string_view, std::string_view) override {
-        const Part& part = parts_[open_.back()];
-        // A file for NCCL_TOPO_FILE leaves the rest to NCCL, which asks the driver.
-        const bool device = part.name == "pci";
-        if (device && !part.used && (part.of.starts_with("0x03") || part.of == "0x120000")) {
-            add(Gpu{open_.back(), part.mark});
-            bare_ = true;
-        }
-        if (device && !part.used && part.of.starts_with("0x02")) add(Nic{open_.back(), part.mark, part.bus, {}});
-        if (!device && (part.used || part.name == "gpu" || part.name == "net") && part.parent != none)
-            parts_[part.parent].used = true;
+    void close(std::string_view name, std::string_view) override {
+        const std::size_t index = open_.back();
         open_.pop_back();
+        if (name == "gpu") gpu_depth_ = 0;
+        const NodeParts::Part& part = parts_.part(index);
+        // A file for NCCL_TOPO_FILE leaves the rest to NCCL, which asks the driver.
+        if (name != "pci" || part.used) return;
+        if (part.of.starts_with("0x03") || part.of == "0x120000") {
+            parts_.add(NodeParts::Gpu{.part = index, .mark = part.mark});
+            links_.emplace_back();
+            bare_ = true;
+        } else if (part.of.starts_with("0x02")) {
+            parts_.add(NodeParts::Nic{index, part.mark, part.bus, {}});
+        }
     }
 
     Machine finish() {
-        Machine machine;
-        machine.mark = start_;
-        if (gpus_.empty()) {
+        if (parts_.gpus().empty()) {
             findings_.fail(start_, "the file has no GPUs", "NCCL_TOPO_DUMP_FILE names a file for NCCL to write");
-            return machine;
+            return {};
         }
-        sort_gpus();
         if (hosts_.size() > 1)
             findings_.note(start_, fmt::format("{} hosts are one node, since NVLink joins their GPUs", hosts_.size()));
-        for (const Gpu& gpu : gpus_) {
-            const std::string& bus = parts_[gpu.part].bus;
-            machine.gpus.push_back({bus.empty() ? "a GPU" : "GPU " + bus, gpu.mark});
-        }
+        const std::vector<NodeParts::Gpu> in_file = parts_.gpus();
+        count_switched();
+        parts_.sort_gpus();
+        Machine machine = parts_.machine();
         machine.nvlinks_known = !bare_;
-        add_paths(machine);
-        count_nvlinks(machine);
-        add_ports(machine);
-        name_device(machine);
-        for (const Gpu& gpu : gpus_)
-            if (const auto rate = parts_[gpu.part].rate)
-                machine.pcie_GBps = std::min(machine.pcie_GBps.value_or(*rate), *rate);
+        parts_.set_links(machine, direct_links(in_file));
         return machine;
     }
 
 private:
-    static constexpr std::size_t none = ~std::size_t{0}, most_parts = 20'000;
-
-    struct Part {
-        std::string name;
-        std::size_t parent;
-        Mark mark;
-        std::string bus = {}, of = {};  ///< of a PCI device: its number and class
-        std::int64_t vendor = 0, product = 0;
-        std::optional<double> rate = {};  ///< of its slot
-        bool used = false;                ///< it has a GPU or a port
-    };
     struct Link {
         std::string target;
         bool to_switch = false;
         std::int64_t count = 0;
         Mark mark;
     };
-    struct Gpu {
-        std::size_t part;  ///< its PCI device
-        Mark mark;
-        std::int64_t rank = -1, dev = -1, capability = 0;
-        std::vector<Link> links = {};
-    };
-    struct Nic {
-        std::size_t part;
-        Mark mark;
-        std::string name;
-        std::optional<double> GBps;
-    };
 
     Mark place(const XmlTag& tag) const {
         return {start_.source, static_cast<int>(tag.place.line), static_cast<int>(tag.place.column)};
     }
 
-    /// Notes what may be said of many elements, each of which would repeat its line.
-    void note_once(const Mark& mark, const std::string& message) {
-        constexpr std::size_t most = 20;
-        if (said_.size() < most && said_.insert(message).second) findings_.note(mark, message);
-    }
-
-    void add(Gpu gpu) {
-        if (gpus_.size() >= Machine::most_gpus)
-            throw ConfigError({{locate(gpu.mark), "there are too many GPUs", "the maximum is 256"}});
-        gpus_.push_back(std::move(gpu));
-    }
-    void add(Nic nic) {
-        if (nics_.size() >= Machine::most_nics)
-            throw ConfigError({{locate(nic.mark), "there are too many NICs", "the maximum is 256"}});
-        nics_.push_back(std::move(nic));
-    }
-
     static bool is_known(std::string_view name) {
-        constexpr std::string_view names[] = {"system", "nic", "gin", "rma", "pcilink", "c2c"};
+        constexpr std::string_view names[] = {"nic", "gin", "rma", "pcilink", "c2c"};
         return std::find(std::begin(names), std::end(names), name) != std::end(names);
     }
 
@@ -172,164 +126,99 @@ private:
         return *given;
     }
 
-    void read_pci(const XmlTag& tag, Part& part) {
+    void read_pci(const XmlTag& tag, NodeParts::Part& part) const {
         part.bus = printable(tag.attribute("busid").value_or("").substr(0, 40));
         part.of = tag.attribute("class").value_or("");
+        const bool device = part.of.starts_with("0x02") || part.of.starts_with("0x03") || part.of == "0x120000";
+        part.kind = device ? NodeParts::Kind::device : NodeParts::Kind::bridge;
         part.vendor = number(tag, "vendor", 0, 0xffff);
         part.product = number(tag, "device", 0, 0xffff);
-        part.rate = slot_rate(tag.attribute("link_speed").value_or(""), tag.attribute("link_width").value_or(""));
+        part.GBps = slot_rate(tag.attribute("link_speed").value_or(""), tag.attribute("link_width").value_or(""));
     }
 
     void add_gpu(const XmlTag& tag, std::size_t parent) {
-        Gpu gpu{parent, place(tag)};
         constexpr std::int64_t most = 1 << 20;
+        NodeParts::Gpu gpu{.part = parent, .mark = place(tag)};
         gpu.rank = number(tag, "rank", -1, most);
-        gpu.dev = number(tag, "dev", -1, most);
+        gpu.number = number(tag, "dev", -1, most);
         // RCCL counts AMD's compute units here.
         if (!tag.attribute("gcn")) gpu.capability = number(tag, "sm", 0, 1000);
-        add(std::move(gpu));
+        parts_.add(gpu);
+        links_.emplace_back();
+        parts_.part(parent).used = true;
     }
 
-    void add_nvlink(const XmlTag& tag) {
-        if (open_.size() < 2 || parts_[open_[open_.size() - 2]].name != "gpu")
-            throw XmlError(tag.place, fmt::format("<{}> is not in a <gpu>", tag.name));
-        std::string target = tag.attribute("target").value_or("");
+    void add_link(const XmlTag& tag) {
+        if (open_.size() != gpu_depth_) throw XmlError(tag.place, fmt::format("<{}> is not in a <gpu>", tag.name));
         const std::string of = tag.attribute("tclass").value_or("");
-        if (of == "0x068001") return note_once(place(tag), "left out: NVLinks to a processor");
+        if (of == "0x068001") return parts_.note_once(place(tag), "left out: NVLinks to a processor");
         const std::int64_t count = number(tag, "count", 1, 1000);
         if (count < 1) throw XmlError(tag.place, "'count' must be at least 1");
-        gpus_.back().links.push_back({std::move(target), of.starts_with("0x0680"), count, place(tag)});
+        links_.back().push_back({tag.attribute("target").value_or(""), of.starts_with("0x0680"), count, place(tag)});
     }
 
-    void add_net(const XmlTag& tag, const Mark& mark) {
+    void add_net(const XmlTag& tag, std::size_t parent) {
+        // The slot of a port, or the domain of a port without one.
+        std::size_t part = parent;
+        while (part != NodeParts::none && parts_.part(part).kind == NodeParts::Kind::other)
+            part = parts_.part(part).parent;
+        if (part != NodeParts::none) parts_.part(part).used = true;
         if (number(tag, "keep", 1, 1000) == 0 || number(tag, "net", 1, 1000) == 0) return;
-        const std::string name = printable(tag.attribute("name").value_or("a NIC").substr(0, 40));
+        const Mark mark = place(tag);
         constexpr std::int64_t most = std::int64_t{1} << 40, most_Mbps = 10'000'000;
         std::int64_t Mbps = number(tag, "speed", 0, most);
         if (Mbps > most_Mbps) Mbps = 0;  // RCCL writes 200000000 for Slingshot's 200 Gb/s
-        if (Mbps <= 0) note_once(mark, "the file does not say how fast a NIC is");
+        if (Mbps <= 0) parts_.note_once(mark, "the file does not say how fast a NIC is");
         if (tag.attribute("gdr") == "0")
-            note_once(mark, "left out: copies to the host for a NIC without GPUDirect RDMA (gdr)");
-        std::size_t part = open_.size() > 1 ? open_[open_.size() - 2] : none;
-        while (part != none && parts_[part].name != "pci" && parts_[part].name != "cpu") part = parts_[part].parent;
-        add(Nic{part, mark, name, Mbps > 0 ? std::optional(static_cast<double>(Mbps) / 8000) : std::nullopt});
+            parts_.note_once(mark, "left out: copies to the host for a NIC without GPUDirect RDMA (gdr)");
+        parts_.add(NodeParts::Nic{part, mark, printable(tag.attribute("name").value_or("a NIC").substr(0, 40)),
+                                  Mbps > 0 ? std::optional(static_cast<double>(Mbps) / 8000) : std::nullopt});
     }
 
-    /// Orders GPUs by their ranks, or else by their numbers, if these differ.
-    void sort_gpus() {
-        for (const auto key : {&Gpu::rank, &Gpu::dev}) {
-            std::set<std::int64_t> values;
-            for (const Gpu& gpu : gpus_) values.insert(gpu.*key);
-            if (values.size() < gpus_.size() || *values.begin() < 0) continue;
-            std::stable_sort(gpus_.begin(), gpus_.end(), [&](const Gpu& a, const Gpu& b) { return a.*key < b.*key; });
-            return;
-        }
-    }
-
-    /// Returns how near two PCI devices are: by the innermost element that holds both.
-    Nearness between(std::size_t a, std::size_t b) const {
-        const auto ways_up = [&](std::size_t at) {
-            std::vector<std::size_t> way;
-            for (at = at == none ? none : parts_[at].parent; at != none; at = parts_[at].parent) way.push_back(at);
-            return way;
-        };
-        if (a == b) return Nearness::pix;
-        std::vector<std::size_t> one = ways_up(a), other = ways_up(b);
-        if (a != none && parts_[a].name == "cpu") one.insert(one.begin(), a);
-        if (b != none && parts_[b].name == "cpu") other.insert(other.begin(), b);
-        for (std::size_t i = 0; i < one.size(); ++i) {
-            const auto common = std::find(other.begin(), other.end(), one[i]);
-            if (common == other.end()) continue;
-            if (parts_[one[i]].name == "cpu") return Nearness::phb;
-            if (parts_[one[i]].name != "pci") return Nearness::sys;
-            return i == 0 && common == other.begin() ? Nearness::pix : Nearness::pxb;
-        }
-        return Nearness::sys;
-    }
-
-    void add_paths(Machine& machine) const {
-        for (const Gpu& a : gpus_) {
-            machine.paths.emplace_back();
-            for (const Gpu& b : gpus_)
-                machine.paths.back().push_back(&a == &b ? Nearness::unknown : between(a.part, b.part));
-        }
-    }
-
-    void count_nvlinks(Machine& machine) {
-        machine.nvlinks.assign(gpus_.size(), std::vector<std::int64_t>(gpus_.size()));
-        std::map<std::string_view, std::size_t> by_bus;
-        for (std::size_t i = 0; i < gpus_.size(); ++i) by_bus.emplace(parts_[gpus_[i].part].bus, i);
-        std::vector<std::int64_t> switched(gpus_.size());
-        bool direct = false;
-        for (std::size_t i = 0; i < gpus_.size(); ++i)
-            for (const Link& link : gpus_[i].links) {
-                const auto target = by_bus.find(link.target);
-                if (target == by_bus.end() && !link.to_switch) {
-                    note_once(link.mark, "left out: NVLinks to what is no part of this file");
-                } else if (target == by_bus.end()) {
-                    switched[i] += link.count;
-                } else {
-                    machine.nvlinks[i][target->second] += link.count;
-                    direct = true;
-                }
+    /// Counts links to switches. What neither is a GPU nor says that it is a switch is left out.
+    void count_switched() {
+        for (std::size_t i = 0; i < links_.size(); ++i) numbers_.emplace(parts_.part(parts_.gpus()[i].part).bus, i);
+        for (std::size_t i = 0; i < links_.size(); ++i)
+            for (const Link& link : links_[i]) {
+                if (numbers_.count(link.target) > 0) continue;
+                if (link.to_switch)
+                    parts_.gpus()[i].switched += link.count;
+                else
+                    parts_.note_once(link.mark, "left out: NVLinks to what is no part of this file");
             }
-        for (std::size_t i = 0; i < gpus_.size(); ++i)
-            for (std::size_t j = 0; j < i; ++j)
-                if (machine.nvlinks[i][j] != machine.nvlinks[j][i])
-                    return findings_.fail(gpus_[i].mark, fmt::format("{} and {} count {} and {} NVLinks to each other",
-                                                                     machine.gpus[i].name, machine.gpus[j].name,
-                                                                     machine.nvlinks[i][j], machine.nvlinks[j][i]));
-        const auto [least, most] = std::minmax_element(switched.begin(), switched.end());
-        if (*most > 0 && (direct || *least == 0))
-            return findings_.fail(start_, "some GPUs have NVLinks to switches, and others have none or direct ones",
-                                  "`--set platform.per_node.links='{pattern: mesh, …}'`");
-        if (*least != *most)
-            findings_.note(start_,
-                           fmt::format("GPUs have {} to {} NVLinks; all are written with the least", *least, *most));
-        machine.switched = *least;
     }
 
-    void add_ports(Machine& machine) const {
-        for (const Nic& nic : nics_) {
-            const bool slot = nic.part != none && parts_[nic.part].name == "pci";
-            machine.nics.push_back({nic.name, nic.mark, nic.GBps, slot ? parts_[nic.part].rate : std::nullopt, {}});
-            for (const Gpu& gpu : gpus_) machine.nics.back().to.push_back(between(nic.part, gpu.part));
-        }
-    }
-
-    /// Finds the preset of the GPUs' product, and the rate of their NVLinks.
-    void name_device(Machine& machine) {
-        const std::int64_t capability = gpus_[0].capability, product = parts_[gpus_[0].part].product;
-        for (const Gpu& gpu : gpus_)
-            if (gpu.capability != capability || parts_[gpu.part].product != product)
-                note_once(gpu.mark, "GPUs differ; all are written like the first");
-        if (const double rate = nvlink_GBps(capability); rate > 0) machine.nvlink_GBps = rate;
-        machine.device = device_of_product(parts_[gpus_[0].part].vendor, product);
-        machine.device_hint = devices_of_capability(capability);
+    /// Returns the links between GPUs, which have been put into another order than in the file.
+    std::vector<std::vector<std::int64_t>> direct_links(const std::vector<NodeParts::Gpu>& in_file) {
+        const std::size_t count = in_file.size();
+        std::map<std::size_t, std::size_t> place_of;  // by the first element of a GPU
+        std::vector<std::vector<std::int64_t>> direct(count, std::vector<std::int64_t>(count));
+        for (std::size_t i = 0; i < count; ++i) place_of.emplace(parts_.gpus()[i].part, i);
+        for (std::size_t i = 0; i < count; ++i)
+            for (const Link& link : links_[i]) {
+                const auto target = numbers_.find(link.target);
+                if (target == numbers_.end()) continue;
+                const std::size_t from = place_of.at(in_file[i].part), to = place_of.at(in_file[target->second].part);
+                if (from != to) direct[from][to] += link.count;
+            }
+        return direct;
     }
 
     const Mark start_;
     Findings& findings_;
-    std::vector<Part> parts_;
-    std::vector<std::size_t> open_;  ///< elements
-    std::vector<Gpu> gpus_;
-    std::vector<Nic> nics_;
-    std::set<std::string> hosts_, said_;
-    bool bare_ = false;  ///< a GPU is only a PCI device
+    NodeParts parts_;
+    std::vector<std::size_t> open_;               ///< elements
+    std::vector<std::vector<Link>> links_;        ///< of each GPU, in the order of the file
+    std::map<std::string, std::size_t> numbers_;  ///< of GPUs, by their PCI numbers, in the order of the file
+    std::set<std::string> hosts_;
+    std::size_t gpu_depth_ = 0;  ///< of the open GPU
+    bool bare_ = false;          ///< a GPU is only a PCI device
 };
 
 }  // namespace
 
 bool is_nccl_topology(const ForeignFile& file) {
-    std::string_view text = file.text();
-    for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
-        const std::string_view tag = text.substr(at);
-        if (tag.starts_with("<!--"))
-            at = std::min(text.find("-->", at), text.size() - 1);
-        else if (!tag.starts_with("<?") && !tag.starts_with("<!"))
-            return tag.starts_with("<system ") || tag.starts_with("<system>");
-    }
-    return false;
+    return first_element(file.text()) == "system";
 }
 
 void read_nccl_topology(const ForeignFile& file, Imported& imported) {

@@ -134,11 +134,12 @@ public:
     Machine machine(const Mark& start) {
         Machine machine;
         machine.mark = names_.empty() ? start : names_[0].mark;
-        const bool sound = findings_.errors.empty();
-        for (std::size_t i = 0; i < gpus_; ++i) {
-            if (rows_[i].empty() && sound)
-                findings_.fail(names_[i].mark, fmt::format("the row of {} is missing", names_[i].text),
-                               "copy the whole output of `nvidia-smi topo -m`");
+        const auto missing = std::find_if(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(gpus_),
+                                          [](const Line& row) { return row.empty(); });
+        if (findings_.errors.empty() && missing != rows_.begin() + static_cast<std::ptrdiff_t>(gpus_)) {
+            const Word& name = names_[static_cast<std::size_t>(missing - rows_.begin())];
+            findings_.fail(name.mark, fmt::format("the row of {} is missing", name.text),
+                           "copy the whole output of `nvidia-smi topo -m`");
         }
         for (std::size_t i = 0; i < gpus_; ++i) {
             if (names_[i].text == fmt::format("GPU{}", i)) continue;
