@@ -223,7 +223,7 @@ void describe(Fields& fields, Cluster& cluster) {
                    [&](Fields& inner) { describe(inner, cluster.node); });
     fields.section({"fabric",
                     "Network between nodes, whose hosts are the nodes' ports, node by node: a shape, the keys of a "
-                    "topology, its file, or the name of one in topologies/. One node (`nodes: 1`) needs none.",
+                    "topology, its file, or the name of one in topologies/. Not needed with `nodes: 1`.",
                     false,
                     true,
                     {"simgrid_xml", "nodes"}},

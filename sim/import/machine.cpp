@@ -131,7 +131,7 @@ private:
         std::vector<std::size_t> group(count_);
         std::iota(group.begin(), group.end(), std::size_t{0});
         const auto join = [&](std::size_t a, std::size_t b) {
-            const auto [to, from] = std::minmax(group[a], group[b]);
+            const auto [to, from] = std::minmax({group[a], group[b]});
             for (std::size_t& each : group)
                 if (each == from) each = to;
         };

@@ -86,7 +86,7 @@ TEST_CASE("import: hostile files about nodes are refused within a second", "[mem
         CHECK(static_cast<double>(outcome.peak_kib) < 300 * 1024 * patience);
     };
     refused("large.txt", matrix(257, "NV1"), "there are too many columns");
-    refused("square.txt", matrix(250, "NV1"), "249 NVLinks here, and 'h100-sxm' has 18");
+    refused("square.txt", matrix(250, "NV19"), "GPU0 has 19 NVLinks here, and 'h100-sxm' has 18");
     refused("heads.txt", "GPU0 GPU1\n" + std::string(1'000'000, '\n'), "this file has too many tokens");
     refused("wide.txt", "GPU0 GPU1" + std::string(900'000, ' ') + "\nGPU0 X NV1\n", "the row of GPU1 is missing");
     std::string open = "<system>", gpus = "<system>", nets = "<system><cpu>";
