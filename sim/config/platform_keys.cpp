@@ -221,18 +221,17 @@ void describe(Fields& fields, Cluster& cluster) {
                    [&](Fields& inner) { describe(inner, cluster.host); });
     fields.section({"per_node", "Contents of each node. Default: one device and one port."},
                    [&](Fields& inner) { describe(inner, cluster.node); });
-    fields.section({"fabric",
-                    "Network between nodes, whose hosts are the nodes' ports, node by node: a shape, the keys of a "
-                    "topology, its file, or the name of one in topologies/. Not needed with `nodes: 1`.",
-                    false,
-                    true,
-                    {"simgrid_xml", "nodes"}},
-                   [&](Fields& inner) {
-                       inner.flag(
-                           {"reduces", "Reduction of data in the switches (SHARP), for the algorithm `in-network`."},
-                           cluster.fabric.reduces);
-                       describe_fabric(inner, cluster.fabric.topology);
-                   });
+    fields.section(
+        {.name = "fabric",
+         .doc = "Network between nodes, whose ports are its hosts, node by node: a shape, the keys of a topology, its "
+                "file or name. Not needed with `nodes: 1`.",
+         .file = true,
+         .unless = {"simgrid_xml", "nodes"}},
+        [&](Fields& inner) {
+            inner.flag({"reduces", "Reduction of data in the switches (SHARP), for the algorithm `in-network`."},
+                       cluster.fabric.reduces);
+            describe_fabric(inner, cluster.fabric.topology);
+        });
     fields.integer(
         {"nodes", "Number of nodes. Default: as many as the fabric's parameters determine, or else as many as needed."},
         cluster.nodes, 1, 1 << 24);

@@ -107,7 +107,7 @@ private:
             return;
         }
         written.set("bandwidth", gigabytes(each * static_cast<double>(links)));
-        note(fmt::format("an NVLink has {} in each direction", gigabytes(each)));
+        note(fmt::format("each link of a GPU has {} in each direction", gigabytes(each)));
     }
 
     void set_pcie(Written& written, std::initializer_list<const char*> key, bool chosen_latency) {
