@@ -197,7 +197,7 @@ private:
             }
             if (kind_ && own < kind_->nvlinks)
                 note(fmt::format("a GPU has {} NVLinks here, of {} that '{}' may have", own, kind_->nvlinks, device_));
-            if (kind_ && kind_->word.starts_with("gb") && count_ < 72)
+            if (kind_ && kind_->word.starts_with("gb") && count_ < 72 && !given({"per_node", "devices"}))
                 note("one tray of a rack is written; NVLink joins the GPUs of all trays",
                      "`--set platform.per_node.devices=72`");
             return links.take();
