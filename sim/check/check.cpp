@@ -22,7 +22,7 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         assembly.read(node, "workload", [&](Fields& fields) { describe(fields, model); });
         return "workload";
     }
-    if (node.find("fabric") || node.find("simgrid_xml")) {
+    if (node.find("fabric") || node.find("per_node") || node.find("simgrid_xml")) {
         Cluster cluster;
         assembly.expand_platform(node);
         assembly.read(node, "platform", [&](Fields& fields) { describe(fields, cluster, inspect); });

@@ -59,6 +59,10 @@ void Assembly::expand(Node* node, const Kinds& kinds, const std::vector<std::str
         unread_.push_back(locate(reference));
         if (kinds == Kinds{"workload"})
             *node = workload_in(*node);
+        else if (kinds == Kinds{"platform"} && is_foreign_platform_name(node->scalar))
+            throw ConfigError(
+                {{locate(reference), fmt::format("'{}' is no platform yet", node->scalar),
+                  fmt::format("`syncline import {} --out platform.yaml` makes one of it", node->scalar)}});
         else
             library.expand(*node, kinds, words);
         unread_.pop_back();

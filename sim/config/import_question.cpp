@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "sim/base/utf8.hpp"
 #include "sim/config/assembly.hpp"
@@ -69,8 +70,76 @@ void set_sequence(Assembly& assembly, Node& workload, const Given& sequence) {
     take(workload, "published");
 }
 
+/// Names a preset, or the file, in place of a file's name that is relative to the text that has it.
+void name_anywhere(Node* word, const Kinds& kinds) {
+    if (word == nullptr || word->kind != Node::Kind::scalar) return;
+    const std::filesystem::path file = find_file(*word, kinds);
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) return;  // a shape's name
+    word->scalar = std::filesystem::absolute(file).lexically_normal().string();
+    for (const Preset& preset : presets(kinds))
+        if (std::filesystem::equivalent(preset.file, file, error)) word->scalar = preset.name;
+}
+
+/// Returns the platform of a node that a file describes: what the platform that `assignments` name has besides, changed
+/// by their keys. Of several names the last counts, which leaves `assignments`.
+Node platform_of(Assembly& assembly, const Machine& machine, std::vector<std::string>& assignments,
+                 Findings& findings) {
+    Node base = mapping_at(machine.mark), keys = mapping_at(machine.mark);
+    std::erase_if(assignments, [&](const std::string& text) {
+        bool is_base = false;
+        assembly.attempt([&] {
+            const Node changes = parse_assignment(assembly.library, text);
+            const Node* const platform = changes.find("platform");
+            if (platform == nullptr) return;
+            is_base = platform->kind == Node::Kind::scalar;
+            if (!is_base) return merge(keys, *platform);
+            base = *platform;
+            assembly.library.expand(base, {"platform"});
+            name_anywhere(base.find("device"), {"device"});
+            name_anywhere(base.find("transport"), {"transport"});
+            if (Node* const fabric = base.find("fabric"); fabric && !is_shape(fabric->scalar))
+                name_anywhere(fabric, {"topology"});
+        });
+        return is_base;
+    });
+    assembly.finish();
+    if (base.find("simgrid_xml"))
+        throw ConfigError({{locate(base.mark), "a platform in SimGrid's format has no `per_node`",
+                            "name another, or `--set platform.device=…` alone"}});
+    if (!machine.device.empty() && base.find("device") == nullptr && keys.find("device") == nullptr) {
+        findings.note(machine.mark, fmt::format("the GPU's PCI number is that of '{}'", machine.device),
+                      "`--set platform.device=…`");
+        base.entries.push_back({"device", machine.mark, scalar_at(machine.mark, machine.device)});
+    }
+    take(base, "name");
+    Node known = base;
+    for (const char* key : {"devices", "links", "nics", "nic_link", "affinity"})
+        if (Node* const node = known.find("per_node")) take(*node, key);
+    base = known;
+    merge(known, keys);
+    Node* const device = known.find("device");
+    if (device == nullptr)
+        throw ConfigError({{locate(machine.mark), "the file does not say which GPU this is",
+                            fmt::format("`--set platform.device=…`{}; `syncline list devices`",
+                                        machine.device_hint.empty() ? "" : ", one of " + machine.device_hint)}});
+    if (device->kind == Node::Kind::scalar) assembly.library.expand(*device, {"device"});
+    const Node* const name = device->find("name");
+    const Node written = machine_keys(machine, known, name ? name->scalar : "", findings);
+    Node platform = mapping_at(machine.mark, {{"name", machine.mark, scalar_at(machine.mark, machine.name)}});
+    merge(platform, base);
+    merge(platform, written);
+    return platform;
+}
+
 /// Returns what the files say, and `assignments` on top of it, in the keys of a scenario.
-Node put_together(Assembly& assembly, Imported& imported, const std::vector<std::string>& assignments) {
+Node put_together(Assembly& assembly, Imported& imported, std::vector<std::string> assignments) {
+    assembly.attempt([&] {
+        if (imported.machine)
+            imported.platform = platform_of(assembly, *imported.machine, assignments, imported.findings);
+        if (!imported.findings.errors.empty()) throw ConfigError(imported.findings.errors);
+    });
+    assembly.finish();
     Node &workload = imported.workload, &training = imported.training;
     Node document = empty_at({}, Node::Kind::mapping);
     for (const Node* part : {&training, &workload, &imported.measured, &imported.platform})
@@ -102,14 +171,22 @@ void check_scenario(Assembly& assembly, Node document, const Inspect& inspect) {
     refuse_open(assembly, document, read_variant(assembly, document, "import", name, choices, inspect));
 }
 
-/// Returns the sections of a document in the order of shipped scenarios.
-Node in_order(Node document) {
-    Node ordered = mapping_at(document.mark);
-    for (const char* key : {"name", "platform", "workload", "training", "collective"})
-        if (const Entry* const entry = document.entry(key)) ordered.entries.push_back(*entry);
-    for (Entry& entry : document.entries)
+Node in_order(Node mapping, std::initializer_list<const char*> keys) {
+    Node ordered = mapping_at(mapping.mark);
+    for (const char* key : keys)
+        if (const Entry* const entry = mapping.entry(key)) ordered.entries.push_back(*entry);
+    for (Entry& entry : mapping.entries)
         if (ordered.find(entry.key) == nullptr) ordered.entries.push_back(std::move(entry));
     return ordered;
+}
+
+/// Returns the sections of a document in the order of shipped files.
+Node in_order(Node document) {
+    const std::initializer_list<const char*> platform = {"name", "nodes", "device", "host", "per_node", "fabric"};
+    if (document.find("per_node")) return in_order(std::move(document), platform);
+    if (Node* const part = document.find("platform"); part && part->kind == Node::Kind::mapping)
+        *part = in_order(std::move(*part), platform);
+    return in_order(std::move(document), {"name", "platform", "workload", "training", "collective"});
 }
 
 /// Returns the only section that the files have, and reports others.

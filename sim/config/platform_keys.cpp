@@ -221,21 +221,29 @@ void describe(Fields& fields, Cluster& cluster) {
                    [&](Fields& inner) { describe(inner, cluster.host); });
     fields.section({"per_node", "Contents of each node. Default: one device and one port."},
                    [&](Fields& inner) { describe(inner, cluster.node); });
-    fields.section({"fabric",
-                    "Network between nodes, whose hosts are the nodes' ports, node by node: a shape, the keys of a "
-                    "topology, its file, or the name of one in topologies/.",
-                    false, true, "simgrid_xml"},
-                   [&](Fields& inner) {
-                       inner.flag(
-                           {"reduces", "Reduction of data in the switches (SHARP), for the algorithm `in-network`."},
-                           cluster.fabric.reduces);
-                       describe_fabric(inner, cluster.fabric.topology);
-                   });
+    fields.section(
+        {.name = "fabric",
+         .doc = "Network between nodes, whose ports are its hosts, node by node: a shape, the keys of a topology, its "
+                "file or name. Not needed with `nodes: 1`.",
+         .file = true,
+         .unless = {"simgrid_xml", "nodes"}},
+        [&](Fields& inner) {
+            inner.flag({"reduces", "Reduction of data in the switches (SHARP), for the algorithm `in-network`."},
+                       cluster.fabric.reduces);
+            describe_fabric(inner, cluster.fabric.topology);
+        });
     fields.integer(
         {"nodes", "Number of nodes. Default: as many as the fabric's parameters determine, or else as many as needed."},
         cluster.nodes, 1, 1 << 24);
     if (fields.given("fabric") && fields.sound())
         fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
+    if (!fields.given("fabric") && !fields.given("simgrid_xml") && fields.given("nodes")) {
+        if (cluster.nodes > 1)
+            fields.reject("nodes", fmt::format("{} nodes need a 'fabric'", cluster.nodes),
+                          "`fabric: {topology: star, bandwidth: 400 Gbps, latency: 1 us}`");
+        cluster.fabric.topology.bandwidth_Bps = {most_bandwidth_Bps};
+        cluster.fabric.topology.latency_s = {0};
+    }
     fields.section({"network", "Model of the network."}, [&](Fields& inner) {
         inner.one_of({"model",
                       "Network model: latency + bytes/bandwidth, shared fairly (`exact`), latency alone (`Constant`), "

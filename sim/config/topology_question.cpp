@@ -39,8 +39,11 @@ Node load(Assembly& assembly, const std::string& argument, std::optional<Cluster
         node = assembly.load_argument(find_argument(argument, {"topology", "platform"}, shape_names()));
     assembly.expand_topology(&node);
     Node* fabric = node.find("topology") ? nullptr : node.find("fabric");
-    if (fabric == nullptr) return node;
+    const bool one_node = fabric == nullptr && node.find("per_node") && node.find("nodes");
+    if (fabric == nullptr && !one_node) return node;
     cluster = cluster_of(assembly, node);
+    if (one_node)
+        return mapping_at(node.mark, {{"topology", node.mark, scalar_at(node.mark, shape_name(Shape::star))}});
     assembly.expand_topology(fabric);
     return Node(*fabric);
 }

@@ -11,8 +11,10 @@
 #include "sim/document/read_text.hpp"
 #include "sim/import/data_parallel_files.hpp"
 #include "sim/import/huggingface.hpp"
+#include "sim/import/machine_files.hpp"
 #include "sim/import/megatron_flags.hpp"
 #include "sim/import/toml_document.hpp"
+#include "sim/import/transformer_file.hpp"
 
 namespace syncline::config {
 
@@ -33,11 +35,29 @@ constexpr ForeignKind kinds[] = {
     {"accelerate", "Accelerate's YAML", Syntax::document,
      [](const ForeignFile& file) { return is_accelerate(file.document); },
      [](const ForeignFile& file, Imported& imported) { read_accelerate(file.document, imported); }},
+    {"topo", "the matrix of `nvidia-smi topo -m`", Syntax::text, is_topology_matrix, read_topology_matrix},
+    {"nccl", "NCCL's topology in XML", Syntax::text, is_nccl_topology, read_nccl_topology},
+    {"lstopo", "hwloc's lstopo in XML", Syntax::text, is_lstopo, read_lstopo},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
 };
 
 bool ends_like(const std::string& name, std::initializer_list<const char*> ends) {
     return std::any_of(ends.begin(), ends.end(), [&](const char* end) { return name.ends_with(end); });
+}
+
+/// Removes what colours and underlines text on a terminal: ESC [ 4 m.
+void drop_colours(std::string& text) {
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        if (text[at] == '\x1b' && at + 1 < text.size() && text[at + 1] == '[') {
+            at = text.find_first_not_of("0123456789;:?", at + 2);
+            if (at == std::string::npos) break;
+            ++at;  // the letter
+            continue;
+        }
+        text[kept++] = text[at++];
+    }
+    text.resize(kept);
 }
 
 ForeignFile open(Library& library, const Node& word) {
@@ -51,9 +71,10 @@ ForeignFile open(Library& library, const Node& word) {
         return file;
     }
     constexpr std::size_t largest_text = 1 << 20;
-    Text read = read_text(path, largest_text);
+    Text read = read_text(path, name.ends_with(".xml") ? largest_yaml : largest_text);
     if (!read.text) throw ConfigError({{locate(word.mark), read.error, read.hint}});
     std::string& text = *read.text;
+    drop_colours(text);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && text[first] == '{') {
         file.document = library.parse(shown(path), std::move(text), path.parent_path());
@@ -100,6 +121,10 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
             imported.*part = std::move(read.*part);
         else if ((read.*part).kind != Node::Kind::null)
             merge(imported.*part, read.*part);
+    if (read.machine) {
+        read.machine->name = written_name(std::filesystem::path(file.start.source->name).stem().string(), "node");
+        imported.machine = std::move(read.machine);
+    }
     if (read.sequence) imported.sequence = read.sequence;
     const auto append = [](std::vector<Diagnostic>& all, std::vector<Diagnostic>& more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));
@@ -110,6 +135,10 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
 
 bool is_foreign_name(const std::string& name) {
     return ends_like(name, {".sh", ".bash", ".slurm", ".sbatch", ".toml"});
+}
+
+bool is_foreign_platform_name(const std::string& name) {
+    return ends_like(name, {".txt", ".xml"});
 }
 
 void adopt_workload(Node& document) {

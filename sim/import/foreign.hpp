@@ -8,6 +8,7 @@
 #include "sim/document/document.hpp"
 #include "sim/import/findings.hpp"
 #include "sim/import/foreign_keys.hpp"
+#include "sim/import/machine.hpp"
 
 /// Files of other programs. A kind is a row of foreign_kinds(): how it is recognised, and its reader, which turns it
 /// into keys of ours. README.md describes the formats.
@@ -29,6 +30,8 @@ struct Imported {
     Node collective = {};                ///< a mapping, or a null
     Node measured = {};                  ///< the key `measured`, or a null
     std::optional<Given> sequence = {};  ///< tokens of a sample, if a plan says them
+    /// A node; the keys of its platform depend on those that are set.
+    std::optional<Machine> machine = {};
     Findings findings;
     std::vector<std::string> origins;  ///< "config.json: Hugging Face's config.json"
 };
@@ -46,12 +49,14 @@ struct ForeignKind {
 std::span<const ForeignKind> foreign_kinds();
 
 /// Reads the file that `word` names and adds what it says to `imported`; a later file's workload and measurements
-/// replace earlier ones, and keys of its other parts change those before. `kind` is a row's name, or "" to recognise it. Throws ConfigError
-/// if the file cannot be read; what is wrong in it is among the findings.
+/// replace earlier ones, and keys of its other parts change those before. `kind` is a row's name, or "" to recognise
+/// it. Throws ConfigError if the file cannot be read; what is wrong in it is among the findings.
 void read_foreign(Library& library, const Node& word, const std::string& kind, Imported& imported);
 
 /// Returns whether a name can only be that of a foreign file, which is not YAML: `launch.sh`, `llama.toml`.
 bool is_foreign_name(const std::string& name);
+/// Returns whether a platform's name can only be that of a foreign file: `topo.txt`, `nccl.xml`.
+bool is_foreign_platform_name(const std::string& name);
 
 /// Replaces the content of a foreign file by the workload that it describes, and warns of what it leaves out; other
 /// documents stay. Throws ConfigError.
