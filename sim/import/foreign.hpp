@@ -27,6 +27,7 @@ struct Imported {
     Node workload;                       ///< a mapping, the name of a preset, or a null
     Node training;                       ///< a mapping, or a null
     Node collective = {};                ///< a mapping, or a null
+    Node trace = {};                     ///< a mapping of what is set for an execution trace beside it, or a null
     Node measured = {};                  ///< the key `measured`, or a null
     std::optional<Given> sequence = {};  ///< tokens of a sample, if a plan says them
     Findings findings;
@@ -46,8 +47,8 @@ struct ForeignKind {
 std::span<const ForeignKind> foreign_kinds();
 
 /// Reads the file that `word` names and adds what it says to `imported`; a later file's workload and measurements
-/// replace earlier ones, and keys of its other parts change those before. `kind` is a row's name, or "" to recognise it. Throws ConfigError
-/// if the file cannot be read; what is wrong in it is among the findings.
+/// replace earlier ones, and keys of its other parts change those before. `kind` is a row's name, or "" to recognise
+/// it. Throws ConfigError if the file cannot be read; what is wrong in it is among the findings.
 void read_foreign(Library& library, const Node& word, const std::string& kind, Imported& imported);
 
 /// Returns whether a name can only be that of a foreign file, which is not YAML: `launch.sh`, `llama.toml`.
@@ -59,5 +60,9 @@ void adopt_workload(Node& document);
 
 /// Returns the workload in a file for which is_foreign_name(). Throws ConfigError.
 Node foreign_workload(Library& library, const Node& word);
+
+/// Do the same for a platform; the first one returns whether it was foreign.
+bool adopt_platform(Node& document);
+Node foreign_platform(Library& library, const Node& word);
 
 }  // namespace syncline::config
