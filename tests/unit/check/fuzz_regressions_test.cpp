@@ -17,7 +17,10 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
     const std::map<std::string, std::function<fuzz::Target>> targets{
         {"dot", fuzz::dot},
         {"graphml", fuzz::graphml},
+        {"import_astra", fuzz::import_astra},
+        {"import_htsim", fuzz::import_htsim},
         {"import_json", fuzz::import_json},
+        {"import_ns3", fuzz::import_ns3},
         {"import_options", fuzz::import_options},
         {"import_toml", fuzz::import_toml},
         {"measured", fuzz::measured},
