@@ -207,7 +207,8 @@ std::vector<Node> rows_of(ForeignKeys& keys, std::size_t& dimensions) {
     constexpr std::size_t most = 8;
     Findings& findings = keys.findings();
     std::vector<Node> rows;
-    for (const auto& [key, operation] : implementations) {
+    for (const Implementation& one : implementations) {
+        const char *const key = one.key, *const operation = one.operation;
         const Node* const value = keys.find({key});
         const std::vector<Node> names = items_of(keys, key, most);
         if (names.empty()) continue;
