@@ -224,24 +224,12 @@ std::vector<Node> rows_of(ForeignKeys& keys, std::size_t& dimensions) {
             findings.note(value->mark,
                           "the all-to-all is 'pairwise': ASTRA-sim's ring passes each message from "
                           "neighbour to neighbour");
-        const auto row = [&](const char* condition, const char* count, const std::string& chosen) {
-            Written written(value->mark);
-            written.set("operation", operation);
-            if (condition) written.set(condition, count);
-            rows.push_back(written.set("algorithm", chosen).take());
-        };
         const bool same = std::ranges::all_of(names, [&](const Node& name) { return name.scalar == first; });
         if (!same) findings.note(value->mark, fmt::format("'{}' is {} in all dimensions", key, first.substr(0, 40)));
-        if (names.size() > 1 && operation == std::string("allreduce")) {
-            row("node_ranks_below", "2", algorithm);
-            row("nodes_from", "2", "hierarchical");
-        }
-        row(nullptr, nullptr, algorithm);
+        rows.push_back(Written(value->mark).set("operation", operation).set("algorithm", algorithm).take());
     }
     if (dimensions > 1)
-        findings.note(keys.mark(),
-                      "collectives go through all dimensions at once, but all-reduces of several nodes with several "
-                      "devices each: 'hierarchical'");
+        findings.note(keys.mark(), "a collective has all ranks at once; ASTRA-sim has a phase for each dimension");
     return rows;
 }
 

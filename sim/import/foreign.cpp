@@ -44,6 +44,7 @@ constexpr ForeignKind kinds[] = {
      [](const ForeignFile& file, Imported& imported) { read_astra_system(file.document, imported); }},
     {"ns3", "a topology for ns-3, of HPCC, ASTRA-sim or SimAI", Syntax::text, is_ns3, read_ns3},
     {"htsim", "htsim's fat tree", Syntax::text, is_htsim, read_htsim},
+    {"ibnetdiscover", "what ibnetdiscover prints", Syntax::text, is_ibnetdiscover, read_ibnetdiscover},
 };
 
 bool ends_like(const std::string& name, std::initializer_list<const char*> ends) {

@@ -14,4 +14,8 @@ void read_ns3(const ForeignFile& file, Imported& imported);
 bool is_htsim(const ForeignFile& file);
 void read_htsim(const ForeignFile& file, Imported& imported);
 
+/// What `ibnetdiscover` prints: the switches, adapters and cables of an InfiniBand network.
+bool is_ibnetdiscover(const ForeignFile& file);
+void read_ibnetdiscover(const ForeignFile& file, Imported& imported);
+
 }  // namespace syncline::config

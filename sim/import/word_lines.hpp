@@ -19,8 +19,8 @@ struct Word {
 
 class WordLines {
 public:
-    /// The text at `start`; from `#` to the end of a line it says nothing.
-    explicit WordLines(const Mark& start);
+    /// The text at `start`; from `comment` to the end of a line it says nothing.
+    explicit WordLines(const Mark& start, char comment = '#');
 
     /// Returns the words of the next line that has any; empty at the end.
     std::vector<Word> next();
@@ -30,6 +30,7 @@ public:
 private:
     std::string_view rest_;
     Mark mark_;
+    char comment_;
 };
 
 /// Return the number or quantity that a word is. Another word, or one out of range, is an error, and then nothing is

@@ -170,6 +170,25 @@ TEST_CASE("networks of other simulators stand where platforms and fabrics may") 
     CHECK(run_in(folder, {"check", "ring.yaml"}).status == 0);
 }
 
+TEST_CASE("ASTRA-sim's text on two dimensions: nodes with rails") {
+    const TempDir folder;
+    folder.write("trace.txt", one("ALLREDUCE", mebibyte));
+    folder.write("two.yml",
+                 "topology: [Switch, Switch]\nnpus_count: [4, 2]\nbandwidth: [400, 50]\nlatency: [100, 500]\n");
+    folder.write("system.json",
+                 R"({"endpoint-delay": 0, "all-reduce-implementation": ["ring", "ring"], "peak-perf": 1})");
+    const Outcome imported = run_in(folder, {"import", "trace.txt", "two.yml", "system.json", "--out", "two.yaml"});
+    CAPTURE(imported.err);
+    REQUIRE(imported.status == 0);
+    const Outcome outcome = run_in(folder, {"run", "two.yaml", "--format", "json"});
+    REQUIRE(outcome.status == 0);
+    const double seconds = json::parse(outcome.out)["results"][0]["iteration_time_s"];
+    // Four rings, each with a quarter of the bytes through a rail of its own: 14 messages of 32 KiB, of which each
+    // takes at least 32 KiB / 53.687 GB/s, and 0.2 us of the node's switch.
+    CHECK(seconds > 14 * (32'768 / 53.6870912e9));
+    CHECK(seconds < 14 * (32'768 / 53.6870912e9 + 1.2e-6));
+}
+
 TEST_CASE("a trace on a foreign platform names what is missing or has no place") {
     const TempDir folder;
     folder.write("trace.txt", one("ALLREDUCE", 1024));

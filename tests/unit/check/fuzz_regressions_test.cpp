@@ -19,6 +19,7 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
         {"graphml", fuzz::graphml},
         {"import_astra", fuzz::import_astra},
         {"import_htsim", fuzz::import_htsim},
+        {"import_ibnetdiscover", fuzz::import_ibnetdiscover},
         {"import_json", fuzz::import_json},
         {"import_ns3", fuzz::import_ns3},
         {"import_options", fuzz::import_options},

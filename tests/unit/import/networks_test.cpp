@@ -137,12 +137,11 @@ TEST_CASE("ASTRA-sim's system: device, overheads, algorithms and pieces") {
     CHECK(flow_text(read.imported.trace) == "{pieces: 4}");
     CHECK_THAT(read.notes(), ContainsSubstring("'active-chunks-per-dimension: 2'") && ContainsSubstring("LIFO") &&
                                  ContainsSubstring("not understood: colour"));
-    // Two dimensions: several nodes with several devices each reduce in groups.
-    const Read two = astra_system(R"({"endpoint-delay": 0, "all-reduce-implementation": ["ring", "ring"]})");
+    // Two dimensions: rings have a channel for each port of a node.
+    const Read two = astra_system(R"({"endpoint-delay": 0, "all-reduce-implementation": ["ring", "direct"]})");
     CHECK(two.platform("transport") ==
-          "{launch: none, receive_overhead: none, selection: {rows: "
-          "[{operation: allreduce, node_ranks_below: 2, algorithm: ring}, "
-          "{operation: allreduce, nodes_from: 2, algorithm: hierarchical}, {operation: allreduce, algorithm: ring}]}}");
+          "{launch: none, receive_overhead: none, selection: {rows: [{operation: allreduce, algorithm: ring}]}}");
+    CHECK_THAT(two.notes(), ContainsSubstring("is ring in all dimensions") && ContainsSubstring("all ranks at once"));
     CHECK_THAT(two.notes(), ContainsSubstring("there is no 'local-mem-bw': additions take no time"));
     CHECK_THAT(astra_system(R"({"endpoint-delay": -1})").errors(), ContainsSubstring("'endpoint-delay'"));
 }
@@ -226,6 +225,45 @@ TEST_CASE("htsim: fat trees of two and three tiers, bundles, and latencies of sw
     CHECK(three.fabric("up") == "[1, 6, 2]");
     CHECK(three.fabric("cables") == "[1, 1, 3]");
     CHECK_THAT(three.notes(), ContainsSubstring("left out: sizes of queues"));
+}
+
+TEST_CASE("ibnetdiscover: cables listed at both ends, speeds, and servers with several adapters") {
+    const auto network = [](const std::string& b_speed) {
+        return "# generated\nvendid=0x2c9\nswitchguid=0xf1(f1)\nSwitch 40 \"S-f1\" # \"MF0;leaf1:MQM8700/U1\" enhanced "
+               "port 0 "
+               "lid 10 lmc 0\n[1] \"H-a0\"[1](a01) # \"node01 mlx5_0\" lid 100 4xHDR\n[2] \"H-b0\"[1](b01) # \"node02 "
+               "mlx5_0\" lid "
+               "101 " +
+               b_speed +
+               "\n[21] \"S-f2\"[1] # \"MF0;spine1:MQM8700/U1\" lid 20 4xHDR\n[22] \"S-f2\"[2] # "
+               "\"MF0;spine1:MQM8700/U1\" lid 20 4xHDR\n\n"
+               "switchguid=0xf2(f2)\nSwitch 40 \"S-f2\" # \"MF0;spine1:MQM8700/U1\" enhanced port 0 lid 20 lmc 0\n"
+               "[1] \"S-f1\"[21] # \"MF0;leaf1:MQM8700/U1\" lid 10 4xHDR\n[2] \"S-f1\"[22] # \"MF0;leaf1:MQM8700/U1\" "
+               "lid 10 4xHDR\n"
+               "[3] \"H-a1\"[1](a11) # \"node01 mlx5_1\" lid 102 4xHDR\n[4] \"H-b1\"[1](b11) # \"node02 mlx5_1\" lid "
+               "103 2xHDR\n"
+               "[41] \"H-f2\"[1](f21) # \"Mellanox Technologies Aggregation Node\" lid 104 4xHDR\n\n"
+               "Ca 1 \"H-a0\" # \"node01 mlx5_0\"\n[1](a01) \"S-f1\"[1] # lid 100 lmc 0 \"MF0;leaf1:MQM8700/U1\" lid "
+               "10 4xHDR\n"
+               "Ca 1 \"H-a1\" # \"node01 mlx5_1\"\nCa 1 \"H-b0\" # \"node02 mlx5_0\"\nCa 1 \"H-b1\" # \"node02 "
+               "mlx5_1\"\n"
+               "Ca 1 \"H-f2\" # \"Mellanox Technologies Aggregation Node\"\n";
+    };
+    const Read read = text(network("4xHDR"), is_ibnetdiscover, read_ibnetdiscover);
+    CHECK(read.errors().empty());
+    CHECK(read.platform("nodes") == "2");
+    CHECK(read.platform("per_node") == "{nics: 2}");
+    CHECK(read.fabric("bandwidth") == "200 Gbps");  // 4 lanes of 50 Gb/s; a split port has 2
+    CHECK(read.fabric("switches") == "[leaf1, spine1]");
+    CHECK(read.fabric("edges") ==
+          "[{from: node01-port-0, to: leaf1}, {from: node01-port-1, to: spine1}, {from: node02-port-0, to: leaf1}, "
+          "{from: node02-port-1, to: spine1, bandwidth: 100 Gbps}, {from: leaf1, to: spine1, bandwidth: 400 Gbps}]");
+    CHECK_THAT(read.notes(),
+               ContainsSubstring("1 switches that can reduce") && ContainsSubstring("nothing of latencies"));
+    CHECK_THAT(text(network("fast"), is_ibnetdiscover, read_ibnetdiscover).errors(),
+               ContainsSubstring("6:46: the speed of a port is missing"));
+    CHECK_THAT(text("switchguid=1\n[1] \"S-f1\"[1]\n", is_ibnetdiscover, read_ibnetdiscover).errors(),
+               ContainsSubstring("2:1: this is no port"));
 }
 
 TEST_CASE("htsim: faults have a place") {
