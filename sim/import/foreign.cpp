@@ -121,7 +121,7 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
 }
 
 bool is_foreign_name(const std::string& name) {
-    return ends_like(name, {".sh", ".bash", ".slurm", ".sbatch", ".toml", ".topo", ".txt", ".conf"});
+    return ends_like(name, {".sh", ".bash", ".slurm", ".sbatch", ".toml", ".topo", ".txt"});
 }
 
 namespace {
