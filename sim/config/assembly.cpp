@@ -33,8 +33,11 @@ void add(std::vector<Diagnostic>& errors, const Diagnostic& error) {
 }  // namespace
 
 Node Assembly::load_argument(const std::string& path) {
-    if (!is_graph_file(path)) return library.load_argument(path);
-    return graph_in(library.argument(path));
+    if (is_graph_file(path)) return graph_in(library.argument(path));
+    if (is_foreign_name(path)) return foreign_platform(library, library.argument(path));
+    Node document = library.load_argument(path);
+    adopt_platform(document);
+    return document;
 }
 
 void Assembly::attempt(const std::function<void()>& step) {
@@ -52,19 +55,19 @@ void Assembly::report(const Mark& mark, const std::string& message, const std::s
     if (errors_.size() >= most_errors) finish();
 }
 
-void Assembly::expand(Node* node, const Kinds& kinds, const std::vector<std::string>& words) {
+void Assembly::expand(Node* node, const Kinds& kinds) {
     if (node == nullptr || node->kind != Node::Kind::scalar) return;
     const Mark reference = node->mark;
     attempt([&] {
         unread_.push_back(locate(reference));
         if (kinds == Kinds{"workload"})
             *node = workload_in(*node);
-        else if (kinds == Kinds{"platform"} && is_foreign_platform_name(node->scalar))
-            throw ConfigError(
-                {{locate(reference), fmt::format("'{}' is no platform yet", node->scalar),
-                  fmt::format("`syncline import {} --out platform.yaml` makes one of it", node->scalar)}});
+        else if (kinds == Kinds{"platform"})
+            *node = platform_in(*node);
+        else if (kinds == Kinds{"topology"})
+            *node = topology_in(*node);
         else
-            library.expand(*node, kinds, words);
+            library.expand(*node, kinds);
         unread_.pop_back();
     });
 }
@@ -76,6 +79,29 @@ Node Assembly::workload_in(const Node& word) {
     return document;
 }
 
+Node Assembly::platform_in(const Node& word) {
+    if (is_foreign_name(word.scalar)) return foreign_platform(library, word);
+    Node document = word;
+    library.expand(document, {"platform"});
+    adopt_platform(document);
+    return document;
+}
+
+Node Assembly::topology_in(const Node& word) {
+    Node document = word;
+    bool foreign = is_foreign_name(word.scalar);
+    if (foreign) {
+        document = foreign_platform(library, word);
+    } else {
+        library.expand(document, {"topology"}, shape_names());
+        foreign = adopt_platform(document);
+    }
+    if (!foreign) return document;
+    if (document.find("per_node"))
+        warn({locate(word.mark), "the links inside nodes are left out", "name the file as the platform"});
+    return take(document, "fabric");
+}
+
 void Assembly::expand_topology(Node* node) {
     if (node == nullptr || node->kind != Node::Kind::scalar) return;
     if (is_shape(node->scalar))
@@ -83,7 +109,7 @@ void Assembly::expand_topology(Node* node) {
     else if (is_graph_file(node->scalar))
         *node = graph_in(*node);
     else
-        expand(node, {"topology"}, shape_names());
+        expand(node, {"topology"});
 }
 
 void Assembly::expand_selection(Node* node) {

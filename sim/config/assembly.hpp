@@ -26,7 +26,8 @@ public:
     /// Adds an error. Throws ConfigError with all of them if there are 200.
     void report(const Mark& mark, const std::string& message, const std::string& hint = "");
 
-    /// Loads a file that the command line names. A GraphML or DOT file is read as the topology that holds it.
+    /// Loads a file that the command line names. A GraphML or DOT file is read as the topology that holds it, another
+    /// program's network as a platform.
     Node load_argument(const std::string& path);
 
     /// Returns the workload in the file that `word` names, which may be a foreign one. Throws ConfigError.
@@ -40,7 +41,7 @@ public:
     /// Does the same for a platform's own `device`, `transport` and `fabric`.
     void expand_platform(Node& platform);
     /// Does the same for a topology. The name of a shape means the shape with its defaults, even if a file has the same
-    /// name; a GraphML or DOT file means the shape `graph`.
+    /// name; a GraphML or DOT file means the shape `graph`, and a foreign file the fabric that it describes.
     void expand_topology(Node* node);
     /// Does the same for a selection, and for the overlays in its rows.
     void expand_selection(Node* node);
@@ -61,7 +62,9 @@ public:
     std::vector<OtherFile> take_other_files() { return std::exchange(other_files_, {}); }
 
 private:
-    void expand(Node* node, const Kinds& kinds, const std::vector<std::string>& words = {});
+    void expand(Node* node, const Kinds& kinds);
+    Node platform_in(const Node& word);
+    Node topology_in(const Node& word);
 
     std::vector<Diagnostic> errors_;
     std::vector<Location> unread_;  ///< names of files that could not be read

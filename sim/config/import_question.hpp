@@ -26,11 +26,11 @@ struct ImportAnswer {
 /// places are in the foreign files.
 ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect = {});
 
-/// Returns whether all files are execution traces, and no kind is named.
+/// Returns whether a file is an execution trace, and no kind is named.
 bool asks_for_trace(const ImportQuestion& question);
 
-/// Returns a scenario that replays the traces on the platform that an assignment names, and checks it. In the scenario
-/// the files are called `names`. Throws ConfigError.
+/// Returns a scenario that replays the traces among the files on the platform that the other files or an assignment
+/// give, and checks it. In the scenario the files are called `names`. Throws ConfigError.
 ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std::string>& names,
                           const Inspect& inspect = {});
 

@@ -31,6 +31,20 @@ bool is_sized(const TopologySpec& spec) {
            !spec.dimensions.empty() || !spec.down.empty() || !spec.edges.empty();
 }
 
+/// Returns the names of the first cables that have no bandwidth, if others have one.
+std::string without_bandwidth(const std::vector<UserEdge>& edges) {
+    constexpr std::size_t most = 3;
+    std::string names;
+    std::size_t missing = 0;
+    for (const UserEdge& edge : edges) {
+        if (edge.wire.bandwidth_Bps > 0) continue;
+        if (missing++ < most) names += fmt::format("{} {} -- {}", missing == 1 ? ":" : ",", edge.from, edge.to);
+    }
+    if (missing == edges.size()) return "";
+    return missing > most ? fmt::format("{} and {} others have none", names, missing - most)
+                          : names + (missing > 1 ? " have none" : " has none");
+}
+
 void describe_fabric(Fields& fields, TopologySpec& spec) {
     describe(fields, spec);
     if (!fields.sound()) return;
@@ -38,7 +52,8 @@ void describe_fabric(Fields& fields, TopologySpec& spec) {
     const bool own = std::all_of(spec.edges.begin(), spec.edges.end(),
                                  [](const UserEdge& edge) { return edge.wire.bandwidth_Bps > 0; });
     if (spec.bandwidth_Bps.empty() && (spec.edges.empty() || !own))
-        return fields.reject("bandwidth", "a fabric needs the 'bandwidth' of its cables",
+        return fields.reject("bandwidth",
+                             "a fabric needs the 'bandwidth' of its cables" + without_bandwidth(spec.edges),
                              spec.shape == Shape::graph ? "`{topology: graph, file: …, bandwidth: 25 Gbps}`, or the "
                                                           "attribute `bandwidth` of every edge of the file"
                                                         : "`bandwidth: 25 Gbps`");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/config/file_kinds.hpp"
 #include "sim/config/platform_parts.hpp"
 #include "sim/topology/families.hpp"
@@ -76,6 +77,8 @@ struct DescribeParameter {
         fields.file(key, [&](const std::string& path, const std::string& text, const Fields::Beside&) {
             try {
                 TopologySpec graph = read_graph(path, text);
+                for (const GraphNote& note : graph.notes)
+                    warn({{path, static_cast<int>(note.line), 1, ""}, note.text, ""});
                 spec.edges = std::move(graph.edges);
                 spec.order = std::move(graph.order);
                 for (std::string& name : graph.switches) spec.switches.push_back(std::move(name));

@@ -33,6 +33,10 @@ void describe(Fields& fields, TracePlan& plan) {
          "receivers. Default: the format's: `unlimited` for Chakra."},
         plan.eager_bytes, Dimension::bytes,
         {.zero = true, .word = "unlimited", .word_value = std::numeric_limits<double>::infinity()});
+    fields.integer({"pieces",
+                    "Number of equal pieces of each collective, which are exchanged one after the other (ASTRA-sim's "
+                    "`preferred-dataset-splits`)."},
+                   plan.pieces, 1, 1024);
     fields.flag(
         {"host_time",
          "Work of the rank's processor takes its recorded time, one node after the other; else the device always "

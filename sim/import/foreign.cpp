@@ -9,10 +9,12 @@
 #include "sim/document/override.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/document/read_text.hpp"
+#include "sim/import/astra_sim.hpp"
 #include "sim/import/data_parallel_files.hpp"
 #include "sim/import/huggingface.hpp"
 #include "sim/import/machine_files.hpp"
 #include "sim/import/megatron_flags.hpp"
+#include "sim/import/network_texts.hpp"
 #include "sim/import/toml_document.hpp"
 #include "sim/import/transformer_file.hpp"
 
@@ -39,6 +41,15 @@ constexpr ForeignKind kinds[] = {
     {"nccl", "NCCL's topology in XML", Syntax::text, is_nccl_topology, read_nccl_topology},
     {"lstopo", "hwloc's lstopo in XML", Syntax::text, is_lstopo, read_lstopo},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
+    {"astra-network", "ASTRA-sim's network", Syntax::document,
+     [](const ForeignFile& file) { return is_astra_network(file.document); },
+     [](const ForeignFile& file, Imported& imported) { read_astra_network(file.document, imported); }},
+    {"astra-system", "ASTRA-sim's system", Syntax::document,
+     [](const ForeignFile& file) { return is_astra_system(file.document); },
+     [](const ForeignFile& file, Imported& imported) { read_astra_system(file.document, imported); }},
+    {"ns3", "a topology for ns-3, of HPCC, ASTRA-sim or SimAI", Syntax::text, is_ns3, read_ns3},
+    {"htsim", "htsim's fat tree", Syntax::text, is_htsim, read_htsim},
+    {"ibnetdiscover", "what ibnetdiscover prints", Syntax::text, is_ibnetdiscover, read_ibnetdiscover},
 };
 
 bool ends_like(const std::string& name, std::initializer_list<const char*> ends) {
@@ -116,7 +127,8 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
     imported.origins.push_back(fmt::format("{}: {}", file.start.source->name, row.description));
     for (Node Imported::*const part : {&Imported::workload, &Imported::measured})
         if ((read.*part).kind != Node::Kind::null) imported.*part = std::move(read.*part);
-    for (Node Imported::*const part : {&Imported::platform, &Imported::training, &Imported::collective})
+    for (Node Imported::*const part :
+         {&Imported::platform, &Imported::training, &Imported::collective, &Imported::trace})
         if ((imported.*part).kind == Node::Kind::null)
             imported.*part = std::move(read.*part);
         else if ((read.*part).kind != Node::Kind::null)
@@ -134,30 +146,55 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
 }
 
 bool is_foreign_name(const std::string& name) {
-    return ends_like(name, {".sh", ".bash", ".slurm", ".sbatch", ".toml"});
+    return ends_like(name, {".sh", ".bash", ".slurm", ".sbatch", ".toml", ".topo", ".txt"});
 }
 
-bool is_foreign_platform_name(const std::string& name) {
-    return ends_like(name, {".txt", ".xml"});
+namespace {
+
+/// Warns of what was found. Throws ConfigError if there are errors.
+void tell(Findings& findings) {
+    for (const Diagnostic& note : findings.notes) warn(note);
+    if (!findings.errors.empty()) throw ConfigError(std::move(findings.errors));
 }
+
+/// Returns the part of what a file says that has this name.
+Node part_of(Library& library, const Node& word, Node Imported::*part, const char* name) {
+    Imported imported;
+    read_foreign(library, word, "", imported);
+    tell(imported.findings);
+    if (imported.machine && part == &Imported::platform)
+        throw ConfigError({{locate(word.mark), fmt::format("'{}' is no platform yet", word.scalar),
+                            fmt::format("`syncline import {} --out platform.yaml` makes one of it", word.scalar)}});
+    if ((imported.*part).kind == Node::Kind::null)
+        throw ConfigError({{locate(word.mark), fmt::format("'{}' says nothing of a {}", word.scalar, name), ""}});
+    return std::move(imported.*part);
+}
+
+}  // namespace
 
 void adopt_workload(Node& document) {
     if (!is_huggingface(document)) return;
     Findings findings;
     Node workload = read_huggingface(document, findings);
-    for (const Diagnostic& note : findings.notes) warn(note);
-    if (!findings.errors.empty()) throw ConfigError(std::move(findings.errors));
+    tell(findings);
     document = std::move(workload);
 }
 
 Node foreign_workload(Library& library, const Node& word) {
+    return part_of(library, word, &Imported::workload, "model");
+}
+
+bool adopt_platform(Node& document) {
+    if (!is_astra_network(document)) return false;
     Imported imported;
-    read_foreign(library, word, "", imported);
-    for (const Diagnostic& note : imported.findings.notes) warn(note);
-    if (!imported.findings.errors.empty()) throw ConfigError(std::move(imported.findings.errors));
-    if (imported.workload.kind == Node::Kind::null)
-        throw ConfigError({{locate(word.mark), fmt::format("'{}' says nothing of a model", word.scalar), ""}});
-    return std::move(imported.workload);
+    read_astra_network(document, imported);
+    tell(imported.findings);
+    document = std::move(imported.platform);
+    return true;
+}
+
+Node foreign_platform(Library& library, const Node& word) {
+    return part_of(library, word, &Imported::platform, "cluster");
 }
 
 }  // namespace syncline::config

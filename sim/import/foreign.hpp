@@ -28,6 +28,7 @@ struct Imported {
     Node workload;                       ///< a mapping, the name of a preset, or a null
     Node training;                       ///< a mapping, or a null
     Node collective = {};                ///< a mapping, or a null
+    Node trace = {};                     ///< a mapping of what is set for an execution trace beside it, or a null
     Node measured = {};                  ///< the key `measured`, or a null
     std::optional<Given> sequence = {};  ///< tokens of a sample, if a plan says them
     /// A node; the keys of its platform depend on those that are set.
@@ -55,8 +56,6 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
 
 /// Returns whether a name can only be that of a foreign file, which is not YAML: `launch.sh`, `llama.toml`.
 bool is_foreign_name(const std::string& name);
-/// Returns whether a platform's name can only be that of a foreign file: `topo.txt`, `nccl.xml`.
-bool is_foreign_platform_name(const std::string& name);
 
 /// Replaces the content of a foreign file by the workload that it describes, and warns of what it leaves out; other
 /// documents stay. Throws ConfigError.
@@ -64,5 +63,9 @@ void adopt_workload(Node& document);
 
 /// Returns the workload in a file for which is_foreign_name(). Throws ConfigError.
 Node foreign_workload(Library& library, const Node& word);
+
+/// Do the same for a platform; the first one returns whether it was foreign.
+bool adopt_platform(Node& document);
+Node foreign_platform(Library& library, const Node& word);
 
 }  // namespace syncline::config

@@ -256,9 +256,7 @@ private:
                                            : joined(members[i], after);
         }
         if (members.size() == 1) return done(nodes.front(), before(nodes.front()), !used[nodes.front()]);
-        const Chosen chosen = chooser(group, one.operation).choose(one.bytes);
-        Collective collective(one.bytes, chosen.algorithm, chosen.protocol);
-        collective.phase = Phase::communication;
+        Collective collective = in_pieces(one.bytes, chooser(group, one.operation));
         const Arrivals arrivals =
             add_collectives(graph_, group.workers, group.streams, {collective}, {ready}, cluster_, {}, one.name);
         for (std::size_t i = 0; i < members.size(); ++i) {
@@ -266,6 +264,18 @@ private:
             for (const Arrival& arrival : arrivals.own[i]) tasks.push_back(arrival.task);
             done(nodes[i], std::move(tasks), !used[nodes[i]]);
         }
+    }
+
+    Collective in_pieces(std::uint64_t bytes, Chooser& chooser) const {
+        Collective collective;
+        collective.phase = Phase::communication;
+        const auto pieces = std::clamp<std::uint64_t>(bytes, 1, static_cast<std::uint64_t>(plan_.pieces));
+        for (std::uint64_t i = 0; i < pieces; ++i) {
+            const std::uint64_t size = bytes / pieces + (i < bytes % pieces ? 1 : 0);
+            const Chosen chosen = chooser.choose(size);
+            collective.links.push_back({size, chosen.algorithm, chosen.protocol});
+        }
+        return collective;
     }
 
     struct Group {

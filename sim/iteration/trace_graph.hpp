@@ -10,7 +10,7 @@
 ///   in the order of the nodes. A node that waits for others gives way to later ones only where the order would close a
 ///   cycle. A send or receive waits for its dependencies alone.
 /// - A collective has the algorithm that the cluster's transport chooses for its size, as in a training, or else the
-///   operation's default.
+///   operation's default. Its pieces follow one another.
 /// - A send is one message, which starts when its receive has been posted, or earlier (transport.eager). Messages
 ///   between two ranks with one tag are matched in the order of the nodes.
 /// - Work in FLOP takes its time at the device's peak.

@@ -20,6 +20,7 @@ struct TracePlan {
     bool host_time = false;
     std::optional<double> eager_bytes = {};  ///< in place of the trace's own
     double speed = 1;                        ///< computation is so many times as fast as recorded
+    std::int64_t pieces = 1;                 ///< of each collective, exchanged one after the other
 
     std::int64_t ranks() const { return trace->ranks; }
 };

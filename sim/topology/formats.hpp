@@ -14,9 +14,10 @@ bool is_graph_file(const std::string& file_name);
 /// Reads GraphML or DOT (decided by the ending of `file_name`: .graphml, .xml; .dot, .gv) as a spec of shape `graph`. A
 /// vertex is a switch if its attribute `kind` is "switch"; edges may have `bandwidth` and `latency`, quantities with a
 /// unit ("25 Gbps", "1 us"), or GraphML the speeds of the Internet Topology Zoo: LinkSpeedRaw in bits per second, or
-/// LinkSpeed and LinkSpeedUnits ("10", "G"). Undirected graphs and pairs of opposite edges are full-duplex cables; a
-/// second undirected edge with its ends in the same order is a parallel cable. Throws TopologyError: not that format,
-/// self loops, other duplicate edges, bad quantities, too many edges.
+/// LinkSpeed and LinkSpeedUnits ("10", "G"). An edge without a latency between vertices with Latitude and Longitude has
+/// that of the shortest way over the sphere at two thirds of light's speed. Undirected graphs and pairs of opposite
+/// edges are full-duplex cables; a second undirected edge with its ends in the same order is a parallel cable. Throws
+/// TopologyError: not that format, self loops, other duplicate edges, bad quantities, too many edges.
 TopologySpec parse_graph(const std::string& file_name, const std::string& text);
 
 /// Returns why `name` cannot be the name of a vertex, nullptr if it can: all formats must be able to hold it, and

@@ -24,6 +24,7 @@ struct FileEdge {
 struct FileGraph {
     std::vector<FileVertex> vertices;
     std::vector<FileEdge> edges;
+    std::vector<GraphNote> notes;
 };
 
 /// Both throw TopologyError if the text is not in that format, is nested too deeply, or has more than most_cables

@@ -154,8 +154,9 @@ bool is_graph_file(const std::string& file_name) {
 TopologySpec parse_graph(const std::string& file_name, const std::string& text) {
     try {
         require_text(text);
-        const FileGraph graph = read(file_name, text);
+        FileGraph graph = read(file_name, text);
         TopologySpec spec;
+        spec.notes = std::move(graph.notes);
         spec.shape = Shape::graph;
         spec.switches = switches_of(graph);
         for (const auto& [name, kind] : graph.vertices) {

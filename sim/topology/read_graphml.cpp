@@ -1,14 +1,35 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <numbers>
+#include <optional>
 #include <string_view>
 
+#include "sim/base/number.hpp"
 #include "sim/base/xml_reader.hpp"
 #include "sim/topology/graph_file.hpp"
 
 namespace syncline {
 
 namespace {
+
+/// A point on the sphere, in degrees.
+struct Coordinates {
+    double latitude = 0, longitude = 0;
+};
+
+/// Returns the time of light in glass, at two thirds of its speed in vacuum, along the great circle (haversine
+/// formula).
+double seconds_between(const Coordinates& a, const Coordinates& b) {
+    constexpr double earth_radius_m = 6'371'009, glass_m_per_s = 299'792'458 * 2 / 3.0;
+    const auto half_sine = [](double degrees) { return std::sin(degrees * std::numbers::pi / 360); };
+    const auto cosine = [](double degrees) { return std::cos(degrees * std::numbers::pi / 180); };
+    const double across = half_sine(b.latitude - a.latitude), along = half_sine(b.longitude - a.longitude);
+    const double square = across * across + cosine(a.latitude) * cosine(b.latitude) * along * along;
+    return 2 * earth_radius_m * std::asin(std::sqrt(std::min(square, 1.0))) / glass_m_per_s;
+}
 
 /// Replaces boost::read_graphml, which does not return the ids of nodes, where most tools put their names, which stops
 /// at keys without a type, which yEd writes, and which overflows its stack on files that are nested deeply.
@@ -35,7 +56,7 @@ public:
             directed_.push_back(attribute("edgedefault") == "directed");
         } else if (parent == Role::graph && name == "node") {
             role = Role::node;
-            add_node(attribute("id"));
+            add_node(attribute("id"), tag.place.line);
         } else if (parent == Role::graph && name == "edge") {
             role = Role::edge;
             require_not_too_many(edges_.size() + 1);
@@ -58,7 +79,7 @@ public:
         if (role == Role::fallback) {
             keys_[key_].fallback = text;
         } else if (role == Role::data && open_.back() == Role::node) {
-            note(key_name(), text, result_.vertices[nodes_.back()]);
+            note(key_name(), text, vertices_[nodes_.back()]);
         } else if (role == Role::data) {
             note(key_name(), text, edges_.back());
         } else if (role == Role::graph) {
@@ -73,18 +94,22 @@ public:
         for (const auto& [id, key] : keys_) {
             const bool of_all = key.of.empty() || key.of == "all";
             if (of_all || key.of == "node")
-                for (FileVertex& vertex : result_.vertices) fall_back(key, vertex);
+                for (Vertex& vertex : vertices_) fall_back(key, vertex);
             if (of_all || key.of == "edge")
                 for (Edge& edge : edges_) fall_back(key, edge);
         }
-        for (std::size_t i = 0; i < ids_.size(); ++i)
-            if (result_.vertices[i].name.empty()) result_.vertices[i].name = ids_[i];
+        for (Vertex& vertex : vertices_)
+            if (vertex.vertex.name.empty()) vertex.vertex.name = vertex.id;
         for (Edge& edge : edges_) {
             use_speed(edge);
             edge.edge.from = vertex(edge.source);
             edge.edge.to = vertex(edge.target);
-            result_.edges.push_back(std::move(edge.edge));
+            use_places(edge);
         }
+        note_labels();
+        note_places();
+        for (Vertex& vertex : vertices_) result_.vertices.push_back(std::move(vertex.vertex));
+        for (Edge& edge : edges_) result_.edges.push_back(std::move(edge.edge));
         return std::move(result_);
     }
 
@@ -97,10 +122,17 @@ private:
         std::string of;  ///< kind of the elements that have it: node, edge, all, …
         std::string fallback;
     };
+    struct Vertex {
+        std::string id;
+        std::size_t line = 0;
+        FileVertex vertex = {};
+        std::string latitude = {}, longitude = {}, hyperedge = {};
+    };
     struct Edge {
         std::string source, target;
         FileEdge edge = {};
         std::string raw_speed = {}, speed = {}, units = {};  ///< bits per second; "10" and "G"
+        std::string label = {};
     };
 
     /// The Internet Topology Zoo writes speeds of links in keys of its own.
@@ -112,14 +144,67 @@ private:
             edge.edge.bandwidth = fmt::format("{} {}bps", edge.speed, edge.units == "K" ? "k" : edge.units);
     }
 
-    void add_node(const std::string& id) {
+    static std::optional<Coordinates> place_of(const Vertex& vertex) {
+        const auto latitude = number_in<double>(vertex.latitude), longitude = number_in<double>(vertex.longitude);
+        constexpr double pole = 90, round = 360;
+        if (!latitude || !longitude || !(std::abs(*latitude) <= pole) || !(std::abs(*longitude) <= round)) return {};
+        return Coordinates{*latitude, *longitude};
+    }
+
+    /// Takes the latency from the places of the ends, if the file does not say it.
+    void use_places(Edge& edge) {
+        if (!edge.edge.latency.empty()) return;
+        const auto from = place_of(vertices_[edge.edge.from]), to = place_of(vertices_[edge.edge.to]);
+        if (from && to) {
+            edge.edge.latency = fmt::format("{} s", seconds_between(*from, *to));
+            if (placed_++ == 0) first_placed_ = edge.edge.line;
+        } else if (unplaced_++ == 0) {
+            first_unplaced_ = edge.edge.line;
+        }
+    }
+
+    void note_places() {
+        if (placed_ == 0) return;
+        result_.notes.push_back(
+            {first_placed_, fmt::format("the latencies of {} edges are from coordinates, at two thirds of "
+                                        "light's speed",
+                                        placed_)});
+        if (unplaced_ > 0)
+            result_.notes.push_back({first_unplaced_, fmt::format("{} edges have no coordinates at both ends: their "
+                                                                  "latency is that of the topology",
+                                                                  unplaced_)});
+    }
+
+    /// Notes labels of edges, which may be rates in words, and nodes that are none.
+    void note_labels() {
+        std::size_t labels = 0, hyperedges = 0, line = 1, first_hyperedge = 1;
+        std::string first;
+        for (const Edge& edge : edges_) {
+            if (edge.label.empty() || !edge.edge.bandwidth.empty() || labels++ > 0) continue;
+            first =
+                fmt::format("LinkLabel of the edge {} -- {} is not read: '{}'", vertices_[edge.edge.from].vertex.name,
+                            vertices_[edge.edge.to].vertex.name, edge.label.substr(0, 40));
+            line = edge.edge.line;
+        }
+        for (const Vertex& vertex : vertices_)
+            if (vertex.hyperedge == "1" && hyperedges++ == 0) first_hyperedge = vertex.line;
+        if (labels > 0)
+            result_.notes.push_back(
+                {line, labels > 1 ? fmt::format("{}, and those of {} others", first, labels - 1) : first});
+        if (hyperedges > 0)
+            result_.notes.push_back(
+                {first_hyperedge, fmt::format("{} nodes are marked as hyperedges; they are vertices "
+                                              "here",
+                                              hyperedges)});
+    }
+
+    void add_node(const std::string& id, std::size_t line) {
         // Each vertex has an edge; so it is of no use to read more than twice as many.
-        require_not_too_many(result_.vertices.size() / 2);
-        if (!index_.emplace(id, result_.vertices.size()).second)
+        require_not_too_many(vertices_.size() / 2);
+        if (!index_.emplace(id, vertices_.size()).second)
             throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
-        nodes_.push_back(result_.vertices.size());
-        result_.vertices.emplace_back();
-        ids_.push_back(id);
+        nodes_.push_back(vertices_.size());
+        vertices_.push_back({id, line});
     }
 
     std::string_view key_name() const {
@@ -127,24 +212,30 @@ private:
         return key == keys_.end() ? "" : std::string_view(key->second.name);
     }
 
-    static std::string* place(std::string_view name, FileVertex& vertex) {
-        return name == "name" ? &vertex.name : name == "kind" ? &vertex.kind : nullptr;
+    static std::string* value_of(std::string_view name, Vertex& vertex) {
+        return name == "name"        ? &vertex.vertex.name
+               : name == "kind"      ? &vertex.vertex.kind
+               : name == "Latitude"  ? &vertex.latitude
+               : name == "Longitude" ? &vertex.longitude
+               : name == "hyperedge" ? &vertex.hyperedge
+                                     : nullptr;
     }
-    static std::string* place(std::string_view name, Edge& edge) {
+    static std::string* value_of(std::string_view name, Edge& edge) {
         return name == "bandwidth"        ? &edge.edge.bandwidth
                : name == "latency"        ? &edge.edge.latency
                : name == "LinkSpeedRaw"   ? &edge.raw_speed
                : name == "LinkSpeed"      ? &edge.speed
                : name == "LinkSpeedUnits" ? &edge.units
+               : name == "LinkLabel"      ? &edge.label
                                           : nullptr;
     }
     template <class Element>
     static void note(std::string_view name, std::string_view text, Element& element) {
-        if (std::string* value = place(name, element)) *value = text;
+        if (std::string* value = value_of(name, element)) *value = text;
     }
     template <class Element>
     static void fall_back(const Key& key, Element& element) {
-        std::string* value = place(key.name, element);
+        std::string* value = value_of(key.name, element);
         if (value != nullptr && value->empty()) *value = key.fallback;
     }
 
@@ -155,8 +246,10 @@ private:
     }
 
     FileGraph result_;
-    std::vector<std::string> ids_;  ///< of the vertices' nodes
+    std::vector<Vertex> vertices_;
     std::vector<Edge> edges_;
+    std::size_t placed_ = 0, first_placed_ = 0;      ///< edges whose latency is from coordinates; line of the first one
+    std::size_t unplaced_ = 0, first_unplaced_ = 0;  ///< edges without one
     std::map<std::string, Key> keys_;
     std::map<std::string, std::size_t> index_;  ///< of vertices, by the id of their node
     bool seen_graph_ = false;

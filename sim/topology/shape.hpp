@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,6 +48,12 @@ struct UserEdge {
     bool parallel = false;  ///< another cable between two vertices that have one, as a graph file says
 };
 
+/// What a graph's file says that is left out, or how it was read.
+struct GraphNote {
+    std::size_t line = 1;
+    std::string text;
+};
+
 /// The contents of a topology file or of a `fabric:` or `overlay:` section.
 struct TopologySpec {
     std::string name;
@@ -73,7 +80,8 @@ struct TopologySpec {
     std::vector<std::string> switches;  ///< graph: vertices that are switches
     /// graph: hosts in the order of their numbers; hosts missing here follow in the order in which edges name them.
     std::vector<std::string> order;
-    std::vector<UserEdge> edges;  ///< graph
+    std::vector<UserEdge> edges;   ///< graph
+    std::vector<GraphNote> notes;  ///< graph: of its file
 };
 
 enum class Use { fabric, overlay };

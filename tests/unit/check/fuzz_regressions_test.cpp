@@ -17,9 +17,13 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
     const std::map<std::string, std::function<fuzz::Target>> targets{
         {"dot", fuzz::dot},
         {"graphml", fuzz::graphml},
+        {"import_astra", fuzz::import_astra},
+        {"import_htsim", fuzz::import_htsim},
+        {"import_ibnetdiscover", fuzz::import_ibnetdiscover},
         {"import_json", fuzz::import_json},
         {"import_lstopo", fuzz::import_lstopo},
         {"import_nccl", fuzz::import_nccl},
+        {"import_ns3", fuzz::import_ns3},
         {"import_options", fuzz::import_options},
         {"import_toml", fuzz::import_toml},
         {"import_topo", fuzz::import_topo},

@@ -301,6 +301,39 @@ TEST_CASE("GraphML: speeds of links as in the Internet Topology Zoo, and paralle
                 "line 3: "));
 }
 
+TEST_CASE("GraphML: latencies from coordinates, and what is noted", "[topology][formats]") {
+    const auto zoo = [](const std::string& content) {
+        return "<graphml><key id='x' for='node' attr.name='Longitude'/><key id='y' for='node' attr.name='Latitude'/>"
+               "<key id='h' for='node' attr.name='hyperedge'/><key id='w' for='edge' attr.name='LinkLabel'/>"
+               "<key id='t' for='edge' attr.name='latency'/><graph edgedefault='undirected'>\n" +
+               content + "</graph></graphml>";
+    };
+    const std::string places =
+        "<node id='a'><data key='x'>10</data><data key='y'>0</data></node>"
+        "<node id='b'><data key='x'>100</data><data key='y'>0.0</data></node>"
+        "<node id='c'><data key='x'>100</data><data key='y'>0</data></node>"
+        "<node id='d'><data key='x'>100</data></node>"
+        "<node id='e'><data key='x'>7</data><data key='y'>91</data><data key='h'>1</data></node>\n";
+    const TopologySpec spec = parse_graph(
+        "x.graphml",
+        zoo(places + "<edge source='a' target='b'/>\n<edge source='b' target='c'/>"
+                     "<edge source='c' target='d'><data key='w'>155 Mbps</data></edge>\n"
+                     "<edge source='d' target='e'/><edge source='a' target='c'><data key='t'>1 ms</data></edge>"));
+    // A quarter of the equator: pi/2 · 6,371,009 m at 2/3 of 299,792,458 m/s.
+    CHECK(spec.edges[0].wire.latency_s == Approx(0.0500724).epsilon(1e-6));
+    CHECK((spec.edges[1].wire.latency_s == 0 && spec.edges[1].instant));
+    CHECK((spec.edges[2].wire.latency_s == 0 && !spec.edges[2].instant));
+    CHECK(spec.edges[4].wire.latency_s == 1e-3);
+    std::vector<std::string> notes;
+    for (const GraphNote& note : spec.notes) notes.push_back(std::to_string(note.line) + ": " + note.text);
+    CHECK(notes == std::vector<std::string>{
+                       "4: LinkLabel of the edge c -- d is not read: '155 Mbps'",
+                       "2: 1 nodes are marked as hyperedges; they are vertices here",
+                       "3: the latencies of 2 edges are from coordinates, at two thirds of light's speed",
+                       "4: 2 edges have no coordinates at both ends: their latency is that of the topology"});
+    CHECK(parse_graph("x.graphml", zoo("<node id='a'/><node id='b'/><edge source='a' target='b'/>")).notes.empty());
+}
+
 TEST_CASE("a graph that is not a topology is rejected with the reason", "[topology][formats][memory]") {
     CHECK(holds(error("x.yaml", "graph { a -- b }"), "the format cannot be told"));
     CHECK(holds(error("x", "graph { a -- b }"), "the format cannot be told"));

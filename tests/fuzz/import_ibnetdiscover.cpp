@@ -1,0 +1,6 @@
+#include "tests/fuzz/foreign.hpp"
+#include "tests/fuzz/targets.hpp"
+
+void syncline::fuzz::import_ibnetdiscover(std::string_view input) {
+    import_as("network.txt", input);
+}
