@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "sim/base/utf8.hpp"
 #include "sim/config/assembly.hpp"
@@ -165,6 +166,11 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
     }
     assembly.finish();
 
+    // Such a file stays where it is.
+    Node* const platform = answer.kind == "platform" ? &document : document.find("platform");
+    if (Node* const xml = platform == nullptr ? nullptr : platform->find("simgrid_xml"))
+        for (std::size_t i = 0; i < question.names.size(); ++i)
+            if (std::filesystem::path(question.files[i]).filename() == xml->scalar) xml->scalar = question.names.at(i);
     answer.text = "# Written by `syncline import` from\n";
     for (const std::string& origin : imported.origins) answer.text += comment("- " + origin);
     if (!answer.notes.empty()) answer.text += "# Notes:\n";
@@ -180,8 +186,7 @@ bool asks_for_trace(const ImportQuestion& question) {
            });
 }
 
-ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std::string>& names,
-                          const Inspect& inspect) {
+ImportAnswer import_trace(const ImportQuestion& question, const Inspect& inspect) {
     Assembly assembly;
     Node files = empty_at({}, Node::Kind::sequence);
     for (const std::string& file : question.files) {
@@ -214,7 +219,8 @@ ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std:
     for (const std::string& file : question.files)
         answer.text += comment(fmt::format("- {}: {}", file, trace_format_of(file).value_or("")));
     std::vector<Node>& written = document.find("trace")->find("files")->items;
-    for (std::size_t i = 0; i < std::min(written.size(), names.size()); ++i) written[i].scalar = names[i];
+    for (std::size_t i = 0; i < std::min(written.size(), question.names.size()); ++i)
+        written[i].scalar = question.names[i];
     answer.text += readable_text(in_order(std::move(document)));
     return answer;
 }

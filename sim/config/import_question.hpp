@@ -11,6 +11,7 @@ namespace syncline::config {
 /// The question of `syncline import`.
 struct ImportQuestion {
     std::vector<std::string> files;
+    std::vector<std::string> names = {};        ///< of the files, where the answer names them; default: those
     std::string kind = {};                      ///< of all files, a word of foreign_kinds(); "" to recognise each
     std::vector<std::string> assignments = {};  ///< `key.path=value` of a scenario
 };
@@ -29,9 +30,8 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
 /// Returns whether all files are execution traces, and no kind is named.
 bool asks_for_trace(const ImportQuestion& question);
 
-/// Returns a scenario that replays the traces on the platform that an assignment names, and checks it. In the scenario
-/// the files are called `names`. Throws ConfigError.
-ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std::string>& names,
-                          const Inspect& inspect = {});
+/// Returns a scenario that replays the traces on the platform that an assignment names, and checks it. Throws
+/// ConfigError.
+ImportAnswer import_trace(const ImportQuestion& question, const Inspect& inspect = {});
 
 }  // namespace syncline::config

@@ -33,6 +33,12 @@ constexpr ForeignKind kinds[] = {
     {"accelerate", "Accelerate's YAML", Syntax::document,
      [](const ForeignFile& file) { return is_accelerate(file.document); },
      [](const ForeignFile& file, Imported& imported) { read_accelerate(file.document, imported); }},
+    {"simgrid", "SimGrid's XML of a platform", Syntax::text,
+     [](const ForeignFile& file) { return file.text().find("<platform version=") != std::string::npos; },
+     [](const ForeignFile& file, Imported& imported) {
+         const std::string name = std::filesystem::path(file.start.source->name).filename().string();
+         imported.platform = mapping_at(file.start, {{"simgrid_xml", file.start, scalar_at(file.start, name)}});
+     }},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
 };
 
