@@ -46,6 +46,8 @@ public:
     std::vector<std::vector<std::uint32_t>> groups;  ///< ranks of each, in the order of their blocks
     /// Messages of up to this size start when their senders are ready; others wait for their receivers, too.
     double eager_bytes = 0;
+    /// Messages of 0 B take no time: they are dependencies among ranks.
+    bool free_signals = false;
     /// What was not understood, or left out: sentences without a full stop.
     std::vector<std::string> notes;
 
