@@ -194,7 +194,8 @@ TEST_CASE("native: hosts that are off are no nodes, and a link that is off carri
     directory.write("off.txt", "0 -1.0\n");
     directory.write("off.xml", xml);
     CHECK(collective(directory, "simgrid_xml: off.xml\n").status == 0);
-    check_refused(collective(directory, "simgrid_xml: off.xml\n", "3"), "");
+    CHECK_THAT(collective(directory, "simgrid_xml: off.xml\n", "3").err,
+               Catch::Matchers::ContainsSubstring("3 ranks do not fit platform 'cluster', which has 2 nodes"));
     check_refused(collective(directory, "simgrid_xml: off.xml\nhosts: [a, c]\n"), "host 'c' is off from the start");
     insert("bandwidth=\"1GBps\" latency=\"10us\"", " state=\"OFF\"");
     directory.write("off.xml", xml);
