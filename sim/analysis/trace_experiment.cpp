@@ -1,5 +1,9 @@
 #include "sim/analysis/trace_experiment.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,11 +14,29 @@
 
 namespace syncline {
 
+namespace {
+
+/// Returns what a rank does in a node's task: "rank 2: send of layer 3, to rank 1"; empty for others.
+std::string described(const TaskGraph& graph, const ExecutionTrace& trace, TaskId id) {
+    const Task& task = graph.tasks()[id];
+    const ProcessId rank = graph.streams()[task.stream].process;
+    if (task.phase != Phase::kernel && task.phase != Phase::communication) return "";
+    const std::string& name = trace.names[task.subject];
+    if (task.exchange == Task::no_exchange) return fmt::format("rank {}: {}", rank, name);
+    const std::span<const ProcessId> group = graph.group(graph.exchange(task.exchange).group);
+    if (graph.streams()[task.stream].kind == StreamKind::exchange)
+        return fmt::format("rank {}: {}, with {} others", rank, name, group.size() - 1);
+    return fmt::format("rank {}: {}, {} rank {}", rank, name, task.member == 0 ? "to" : "from", group[1 - task.member]);
+}
+
+}  // namespace
+
 ReplayedIteration replay_trace(const Cluster& cluster, const TracePlan& plan, TaskGraph graph, const Watch& watch,
                                const ReplayOptions& recorded) {
     ReplayedIteration replayed;
     replayed.graph = std::move(graph);
     ReplayOptions options = recorded;
+    options.described = [&](TaskId task) { return described(replayed.graph, *plan.trace, task); };
     FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, replayed.graph, options.messages);
     options.fold = fidelity.folds;
     try {
@@ -25,8 +47,8 @@ ReplayedIteration replay_trace(const Cluster& cluster, const TracePlan& plan, Ta
         if (why.starts_with("deadlock"))
             throw ReplayError(
                 "messages of the trace wait for each other (`trace.eager: unlimited` lets them start without "
-                "their receivers): " +
-                why);
+                "their receivers):" +
+                why.substr(std::min(why.find('\n'), why.size())));
         throw;
     }
     replayed.folded = folded_of(std::move(fidelity), replayed.timeline);

@@ -23,11 +23,10 @@ std::string name_in(const std::string& out, const std::string& file) {
     return fs::absolute(file).lexically_normal().lexically_proximate(scenario.parent_path()).string();
 }
 
-config::ImportAnswer answer_of(const config::ImportQuestion& question, const std::string& out) {
-    if (!config::asks_for_trace(question)) return config::import_files(question, inspect);
-    std::vector<std::string> names;
-    for (const std::string& file : question.files) names.push_back(name_in(out, file));
-    return config::import_trace(question, names, inspect);
+config::ImportAnswer answer_of(config::ImportQuestion question, const std::string& out) {
+    for (const std::string& file : question.files) question.names.push_back(name_in(out, file));
+    return config::asks_for_trace(question) ? config::import_trace(question, inspect)
+                                            : config::import_files(question, inspect);
 }
 
 void import_all(const config::ImportQuestion& question, const std::string& file) {

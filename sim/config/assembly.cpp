@@ -23,6 +23,11 @@ Node graph_in(const Node& file) {
                                   {"file", file.mark, file}});
 }
 
+/// Returns a platform that is a file in SimGrid's format.
+Node simgrid_platform(const Node& file) {
+    return mapping_at(file.mark, {{"simgrid_xml", file.mark, file}});
+}
+
 void add(std::vector<Diagnostic>& errors, const Diagnostic& error) {
     const bool known = std::any_of(errors.begin(), errors.end(), [&](const Diagnostic& other) {
         return same_place(other.where, error.where) && other.message == error.message;
@@ -146,6 +151,8 @@ void Assembly::expand_platform(Node& platform) {
 
 void Assembly::expand_references(Node& document) {
     if (Node* platform = document.find("platform")) {
+        if (platform->kind == Node::Kind::scalar && platform->scalar.ends_with(".xml"))
+            *platform = simgrid_platform(*platform);
         expand(platform, {"platform"});
         expand_platform(*platform);
     }

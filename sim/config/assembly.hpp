@@ -35,7 +35,8 @@ public:
 
     /// Replaces the names of files and of presets in `platform`, `platform.device`, `platform.transport`,
     /// `platform.fabric`, `workload`, `training.framework`, and in the `overlay` and `selection` of `training`,
-    /// `collective` and the document itself by the content of the files. Must be called after every merge: a file's
+    /// `collective` and the document itself by the content of the files. A platform's name that ends in `.xml` is that
+    /// of SimGrid's format. Must be called after every merge: a file's
     /// name then replaces the whole previous value, and a mapping changes it key by key.
     void expand_references(Node& document);
     /// Does the same for a platform's own `device`, `transport` and `fabric`.

@@ -249,6 +249,11 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
     }
     assembly.finish();
 
+    // Such a file stays where it is.
+    Node* const platform = answer.kind == "platform" ? &document : document.find("platform");
+    if (Node* const xml = platform == nullptr ? nullptr : platform->find("simgrid_xml"))
+        for (std::size_t i = 0; i < question.names.size(); ++i)
+            if (std::filesystem::path(question.files[i]).filename() == xml->scalar) xml->scalar = question.names.at(i);
     answer.text = "# Written by `syncline import` from\n";
     for (const std::string& origin : imported.origins) answer.text += comment("- " + origin);
     answer.text += notes_as_comments(answer.notes);
@@ -303,8 +308,7 @@ bool asks_for_trace(const ImportQuestion& question) {
     return question.kind.empty() && std::ranges::any_of(question.files, is_trace);
 }
 
-ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std::string>& names,
-                          const Inspect& inspect) {
+ImportAnswer import_trace(const ImportQuestion& question, const Inspect& inspect) {
     Assembly assembly;
     Imported imported;
     std::vector<std::string> traces, written_names;
@@ -315,7 +319,7 @@ ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std:
             continue;
         }
         traces.push_back(file);
-        written_names.push_back(i < names.size() ? names[i] : file);
+        written_names.push_back(i < question.names.size() ? question.names[i] : file);
     }
     assembly.attempt([&] {
         if (!imported.findings.errors.empty()) throw ConfigError(imported.findings.errors);

@@ -11,6 +11,7 @@ namespace syncline::config {
 /// The question of `syncline import`.
 struct ImportQuestion {
     std::vector<std::string> files;
+    std::vector<std::string> names = {};        ///< of the files, where the answer names them; default: those
     std::string kind = {};                      ///< of all files, a word of foreign_kinds(); "" to recognise each
     std::vector<std::string> assignments = {};  ///< `key.path=value` of a scenario
 };
@@ -30,8 +31,7 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
 bool asks_for_trace(const ImportQuestion& question);
 
 /// Returns a scenario that replays the traces among the files on the platform that the other files or an assignment
-/// give, and checks it. In the scenario the files are called `names`. Throws ConfigError.
-ImportAnswer import_trace(const ImportQuestion& question, const std::vector<std::string>& names,
-                          const Inspect& inspect = {});
+/// give, and checks it. Throws ConfigError.
+ImportAnswer import_trace(const ImportQuestion& question, const Inspect& inspect = {});
 
 }  // namespace syncline::config

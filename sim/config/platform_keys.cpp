@@ -194,7 +194,7 @@ void check_multiprocessors(Fields& fields, const Cluster& cluster) {
 /// define otherwise.
 void describe_native(Fields& fields, Cluster& cluster) {
     NativePlatform native;
-    fields.texts({"hosts", "Hosts of `simgrid_xml` that are nodes, in order. Default: all hosts, by name."},
+    fields.texts({"hosts", "Hosts of `simgrid_xml` that are nodes, in order. Default: all hosts that are on, by name."},
                  native.hosts);
     fields.file(
         {"simgrid_xml",

@@ -77,8 +77,11 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                  [](const std::string&, Fields&) {});
     std::vector<Expectation> expectations;
     describe_expectations(fields, expectations);
-    fields.section({"platform", "Cluster: its keys, its file, or the name of one in platforms/.", true, true},
-                   [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
+    fields.section(
+        {"platform",
+         "Cluster: its keys, its file or one in SimGrid's format (`.xml`), or the name of one in platforms/.", true,
+         true},
+        [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
     fields.section({"workload", "Model: its keys, its file, or the name of one in workloads/.", false, true,
                     OtherKeys("collective", "trace")},
                    [&](Fields& inner) { describe(inner, variant.model); });

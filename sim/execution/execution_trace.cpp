@@ -130,6 +130,26 @@ ExecutionTrace ExecutionTrace::repeated(std::uint32_t count) const {
     return result;
 }
 
+namespace {
+
+std::string text_of_cycle(std::uint32_t rank, const std::vector<std::uint64_t>& ids) {
+    constexpr std::size_t most_named = 5;
+    std::string cycle;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (i == most_named) {
+            cycle += "…, ";
+            break;
+        }
+        cycle += fmt::format("{}, ", ids[ids.size() - 1 - i]);
+    }
+    return fmt::format("nodes of rank {} depend on each other in a cycle: {}then {} again", rank, cycle, ids.back());
+}
+
+}  // namespace
+
+TraceCycle::TraceCycle(std::uint32_t of_rank, std::vector<std::uint64_t> of_nodes)
+    : TraceError(text_of_cycle(of_rank, of_nodes)), ids(std::move(of_nodes)) {}
+
 void UnsortedTrace::add(const TraceNode& node, std::uint64_t id, std::span<const std::uint64_t> dependencies) {
     const std::size_t first = dependencies_.size();
     dependencies_.insert(dependencies_.end(), dependencies.begin(), dependencies.end());
@@ -189,17 +209,9 @@ void UnsortedTrace::sort_into(ExecutionTrace& trace) const {
                 break;
             }
     }
-    std::string cycle;
-    constexpr std::size_t most_named = 5;
-    for (std::size_t i = way.size(); i-- > seen[at] - 1;) {
-        if (way.size() - i > most_named) {
-            cycle += "…, ";
-            break;
-        }
-        cycle += fmt::format("{}, ", entries_[way[i]].id);
-    }
-    throw TraceError(fmt::format("nodes of rank {} depend on each other in a cycle: {}then {} again",
-                                 entries_[at].node.rank, cycle, entries_[way.back()].id));
+    std::vector<std::uint64_t> cycle;
+    for (std::size_t i = seen[at] - 1; i < way.size(); ++i) cycle.push_back(entries_[way[i]].id);
+    throw TraceCycle(entries_[at].node.rank, std::move(cycle));
 }
 
 }  // namespace syncline

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/execution/trace_error.hpp"
+
 /// What the ranks of a program do, as another program recorded or described it: nodes that compute, exchange and send,
 /// with the dependencies among them. "Execution trace" is the word of MLCommons Chakra (S. Sridharan et al., "Chakra:
 /// Advancing Performance Benchmarking and Co-design using Standardized Execution Traces", 2023). Readers of formats
@@ -46,6 +48,8 @@ public:
     std::vector<std::vector<std::uint32_t>> groups;  ///< ranks of each, in the order of their blocks
     /// Messages of up to this size start when their senders are ready; others wait for their receivers, too.
     double eager_bytes = 0;
+    /// Messages of 0 B take no time: they are dependencies among ranks.
+    bool free_signals = false;
     /// What was not understood, or left out: sentences without a full stop.
     std::vector<std::string> notes;
 
@@ -73,6 +77,12 @@ private:
     std::vector<std::uint32_t> start_{0}, dependencies_;
 };
 
+/// Nodes of a rank that wait for each other. Each of `ids` depends on the one after it, and the last on the first.
+struct TraceCycle : TraceError {
+    TraceCycle(std::uint32_t of_rank, std::vector<std::uint64_t> of_nodes);
+    std::vector<std::uint64_t> ids;
+};
+
 /// Nodes as a file lists them: dependencies are names of nodes that may follow later.
 class UnsortedTrace {
 public:
@@ -80,7 +90,7 @@ public:
     void add(const TraceNode& node, std::uint64_t id, std::span<const std::uint64_t> dependencies);
 
     /// Adds all nodes to `trace`, each after those it depends on, and otherwise in the order in which they were added.
-    /// Throws TraceError on an unknown or repeated id, and on a cycle, which it names.
+    /// Throws TraceError on an unknown or repeated id, and TraceCycle.
     void sort_into(ExecutionTrace& trace) const;
 
 private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,13 +32,17 @@ public:
         if (word_ != "{") next();
         need("{");
         while (!(word_ == "}" && !quoted_)) statement();
-        add_tasks();
-        add_edges();
+        add_all();
     }
 
 private:
+    struct Task {
+        std::string name;
+        double size = 0;
+        bool stated = false;
+    };
     struct Edge {
-        std::string from, to;
+        std::size_t from, to;  ///< of tasks_
         double size;
     };
 
@@ -117,14 +123,16 @@ private:
         if (is_default) {
             builder_.note("attributes of all nodes, edges or the graph are left out");
         } else if (chain.size() == 1) {
-            if (sizes_.size() == most_trace_nodes)
-                throw TraceError(fmt::format("it has more than {} nodes", most_trace_nodes));
-            sizes_.emplace_back(chain.front(), size);
+            Task& task = tasks_[task_of(chain.front())];
+            if (std::exchange(task.stated, true))
+                throw TraceError(fmt::format("task '{}' is there twice", printable(task.name.substr(0, 100))));
+            task.size = size;
         } else {
             for (std::size_t i = 1; i < chain.size(); ++i) {
                 if (edges_.size() == most_trace_nodes)
                     throw TraceError(fmt::format("it has more than {} edges", most_trace_nodes));
-                edges_.push_back({chain[i - 1], chain[i], size});
+                const std::size_t from = task_of(chain[i - 1]);
+                edges_.push_back({from, task_of(chain[i]), size});
             }
         }
     }
@@ -150,29 +158,36 @@ private:
         return size;
     }
 
-    /// As SimGrid's loader and its example do: 'root' is before all others, and 'end' after them, both on the first
-    /// rank.
-    void add_tasks() {
-        const auto size_of = [&](std::string_view name) {
-            const auto found = std::ranges::find(sizes_, name, &std::pair<std::string, double>::first);
-            return found == sizes_.end() ? 0 : found->second;
-        };
-        root_ = dag_.add("root", size_of("root"), 0);
-        for (const auto& [task, size] : sizes_)
-            if (task != "root" && task != "end") dag_.add(task, size, 0);
-        end_ = dag_.add("end", size_of("end"), 0);
-        dag_.put_first(end_);
+    /// Tasks are in the order in which they are named first, as Graphviz has them.
+    std::size_t task_of(const std::string& name) {
+        const auto [found, added] = numbers_.try_emplace(name, tasks_.size());
+        if (added && tasks_.size() == most_trace_nodes)
+            throw TraceError(fmt::format("it has more than {} nodes", most_trace_nodes));
+        if (added) tasks_.push_back({name});
+        return found->second;
     }
 
-    void add_edges() {
+    /// As SimGrid's loader and its example do: 'root' is before all others, and 'end' after them, both on the first
+    /// rank.
+    void add_all() {
+        const std::size_t root = task_of("root"), end = task_of("end");
+        std::vector<std::uint32_t> added(tasks_.size());
+        const auto add = [&](std::size_t task) { added[task] = dag_.add(tasks_[task].name, tasks_[task].size, 0); };
+        add(root);
+        for (std::size_t task = 0; task < tasks_.size(); ++task)
+            if (task != root && task != end) add(task);
+        add(end);
+        dag_.put_first(added[end]);
+        std::set<std::pair<std::size_t, std::size_t>> handed;
         for (const Edge& edge : edges_) {
-            const auto from = dag_.find(edge.from), to = dag_.find(edge.to);
-            const std::uint32_t source = from ? *from : dag_.add(edge.from, 0, 0);
-            const std::uint32_t target = to ? *to : edge.from == edge.to ? source : dag_.add(edge.to, 0, 0);
-            dag_.connect(source, target, static_cast<std::uint64_t>(std::llround(edge.size)));
+            const auto bytes = static_cast<std::uint64_t>(std::llround(edge.size));
+            if (bytes == 0 || handed.emplace(edge.from, edge.to).second)
+                dag_.connect(added[edge.from], added[edge.to], bytes);
+            else
+                builder_.note("what a task hands on to the same one again is left out");
         }
-        dag_.put_at_begin(root_);
-        dag_.put_at_end(end_);
+        dag_.put_at_begin(added[root]);
+        dag_.put_at_end(added[end]);
     }
 
     const TraceFile& file_;
@@ -182,9 +197,9 @@ private:
     std::size_t next_ = 0, word_begin_ = 0;
     std::string word_;
     bool quoted_ = false;
-    std::vector<std::pair<std::string, double>> sizes_;
+    std::vector<Task> tasks_;
+    std::map<std::string, std::size_t> numbers_;
     std::vector<Edge> edges_;
-    std::uint32_t root_ = 0, end_ = 0;
 };
 
 }  // namespace

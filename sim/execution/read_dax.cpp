@@ -26,8 +26,9 @@ public:
             job_ = dag_.add(need(tag, "id"), 0, number(tag, "runtime", 1e9));
             in_job_ = true;
         } else if (tag.name == "uses" && in_job_) {
-            File& file = files_[need(tag, "file")];
-            file.bytes = static_cast<std::uint64_t>(number(tag, "size", 9e18));
+            const auto bytes = static_cast<std::uint64_t>(number(tag, "size", 9e18));
+            File& file = files_.try_emplace(need(tag, "file"), File{bytes, {}, {}}).first->second;
+            if (file.bytes != bytes) builder_.note("a file's other sizes than its first are left out");
             (need(tag, "link") == "input" ? file.readers : file.writers).push_back(job_);
         } else if (tag.name == "child") {
             child_ = job_of(tag);
@@ -40,14 +41,21 @@ public:
         if (name == "job") in_job_ = false;
     }
 
+    /// As SimGrid's loader does: what no job writes is handed on by 'root', which is before all jobs, and what none
+    /// reads goes to 'end', which is after them.
     void finish() {
-        for (const auto& [name, file] : files_) {
-            if (file.writers.empty()) builder_.note("files that no task writes are there at the start");
+        const std::uint32_t end = dag_.add("end", 0, 0);
+        dag_.put_first(end);
+        for (auto& [name, file] : files_) {
+            if (file.writers.empty()) file.writers = {root_};
+            if (file.readers.empty()) file.readers = {end};
             for (const std::uint32_t from : file.writers)
                 for (const std::uint32_t to : file.readers)
                     if (from != to) dag_.connect(from, to, file.bytes);
         }
         for (const auto& [parent, child] : families_) dag_.connect(parent, child, 0);
+        dag_.put_at_begin(root_);
+        dag_.put_at_end(end);
     }
 
 private:
@@ -80,6 +88,7 @@ private:
 
     TraceBuilder& builder_;
     TaskDag& dag_;
+    const std::uint32_t root_ = dag_.add("root", 0, 0);
     std::uint32_t job_ = 0, child_ = 0;
     bool in_job_ = false;
     std::map<std::string, File> files_;

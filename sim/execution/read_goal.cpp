@@ -56,7 +56,13 @@ public:
         return *number;
     }
 
-    [[noreturn]] void refuse(const std::string& message) const { syncline::refuse(file_, last_, message); }
+    /// Returns the byte of the word that was taken last.
+    std::size_t last() const { return last_; }
+
+    [[noreturn]] void refuse(const std::string& message) const { refuse(last_, message); }
+    [[noreturn]] void refuse(std::size_t byte, const std::string& message) const {
+        syncline::refuse(file_, byte, message);
+    }
 
     static std::string shown(std::string_view word) {
         return word.empty() ? "the end of the file" : printable(word.substr(0, 40));
@@ -104,13 +110,13 @@ public:
             words_.need("{");
             read_rank(static_cast<std::uint32_t>(rank));
         }
-        nodes_.sort_into(builder_.trace);
     }
 
 private:
     struct Task {
         TraceNode node;
         std::vector<std::uint64_t> dependencies;
+        std::size_t byte = 0;        ///< of the file
         bool start_matters = false;  ///< another one may begin when it does
     };
 
@@ -145,11 +151,35 @@ private:
             if (++dependencies_ > most_trace_dependencies)
                 throw TraceError(fmt::format("it has more than {} dependencies", most_trace_dependencies));
         }
-        for (std::size_t i = 0; i < tasks_.size(); ++i) add(i);
+        // Dependencies are those of one rank.
+        UnsortedTrace nodes;
+        for (std::size_t i = 0; i < tasks_.size(); ++i) add(i, nodes);
+        try {
+            nodes.sort_into(builder_.trace);
+        } catch (const TraceCycle& cycle) {
+            refuse_cycle(cycle);
+        }
+    }
+
+    [[noreturn]] void refuse_cycle(const TraceCycle& cycle) const {
+        std::vector<std::size_t> tasks;  // each once, though its start and its end may be nodes
+        for (const std::uint64_t id : cycle.ids)
+            if (tasks.empty() || tasks.back() != id / 2) tasks.push_back(id / 2);
+        if (tasks.size() > 1 && tasks.front() == tasks.back()) tasks.pop_back();
+        const auto label = [&](std::size_t task) {
+            const auto found = std::ranges::find(labels_, task, [](const auto& known) { return known.second; });
+            return GoalWords::shown(found->first);
+        };
+        std::string text = fmt::format("task '{}' waits for itself: ", label(tasks.front()));
+        constexpr std::size_t most_named = 5;
+        for (std::size_t i = 0; i < std::min(tasks.size(), most_named); ++i)
+            text += fmt::format("{}{} requires {}", i == 0 ? "" : ", ", label(tasks[i]),
+                                label(tasks[(i + 1) % tasks.size()]));
+        words_.refuse(tasks_[tasks.front()].byte, text + (tasks.size() > most_named ? ", …" : ""));
     }
 
     /// A task whose start matters follows a node that has its dependencies, and takes no time.
-    void add(std::size_t number) {
+    void add(std::size_t number, UnsortedTrace& nodes) {
         Task& task = tasks_[number];
         std::ranges::sort(task.dependencies);
         task.dependencies.erase(std::unique(task.dependencies.begin(), task.dependencies.end()),
@@ -159,11 +189,11 @@ private:
             start.rank = task.node.rank;
             start.name = builder_.name("start");
             builder_.count(task.dependencies.size());
-            nodes_.add(start, start_of(number), task.dependencies);
+            nodes.add(start, start_of(number), task.dependencies);
             task.dependencies = {start_of(number)};
         }
         builder_.count(task.dependencies.size());
-        nodes_.add(task.node, end_of(number), task.dependencies);
+        nodes.add(task.node, end_of(number), task.dependencies);
     }
 
     std::size_t labelled(std::string_view label) const {
@@ -173,6 +203,7 @@ private:
     }
 
     void read_task(std::uint32_t rank, std::string_view what) {
+        const std::size_t byte = words_.last();
         TraceNode node;
         node.rank = rank;
         node.name = builder_.name(what);
@@ -201,14 +232,13 @@ private:
         }
         if (tasks_.size() >= most_trace_nodes)
             throw TraceError(fmt::format("it has more than {} nodes", most_trace_nodes));
-        tasks_.push_back({node, {}, false});
+        tasks_.push_back({node, {}, byte, false});
     }
 
     static constexpr std::uint64_t most_cpus = 1 << 20;
 
     GoalWords words_;
     TraceBuilder& builder_;
-    UnsortedTrace nodes_;
     std::vector<Task> tasks_;  ///< of the rank that is read
     std::unordered_map<std::string_view, std::size_t> labels_;
     std::size_t dependencies_ = 0;

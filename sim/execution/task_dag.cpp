@@ -30,32 +30,36 @@ void TaskDag::set_machine(std::uint32_t task, std::string_view machine) {
 }
 
 void TaskDag::connect(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
-    edges_[{to, from}] += bytes;
+    edges_.push_back({to, from, bytes});
     if (edges_.size() > most_trace_nodes) throw TraceError(fmt::format("it has more than {} edges", most_trace_nodes));
 }
 
 void TaskDag::put_at_end(std::uint32_t task) {
     std::vector<bool> followed(tasks_.size(), false);
-    for (const auto& [ends, bytes] : edges_) followed[ends.second] = true;
+    for (const Edge& edge : edges_) followed[edge.from] = true;
     for (std::uint32_t other = 0; other < tasks_.size(); ++other)
         if (other != task && !followed[other]) connect(other, task, 0);
 }
 
 void TaskDag::put_at_begin(std::uint32_t task) {
     std::vector<bool> follows(tasks_.size(), false);
-    for (const auto& [ends, bytes] : edges_) follows[ends.first] = true;
+    for (const Edge& edge : edges_) follows[edge.to] = true;
     for (std::uint32_t other = 0; other < tasks_.size(); ++other)
         if (other != task && !follows[other]) connect(task, other, 0);
+}
+
+std::span<const TaskDag::Edge> TaskDag::edges_to(std::uint32_t task) const {
+    const auto found = std::ranges::equal_range(edges_, task, {}, &Edge::to);
+    return {found.begin(), found.end()};
 }
 
 /// Each task after those that it depends on, and otherwise in their order.
 std::vector<std::uint32_t> TaskDag::order() const {
     UnsortedTrace unsorted;
     std::vector<std::uint64_t> on;
-    auto edge = edges_.begin();
     for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
         on.clear();
-        for (; edge != edges_.end() && edge->first.first == task; ++edge) on.push_back(edge->first.second);
+        for (const Edge& edge : edges_to(task)) on.push_back(edge.from);
         TraceNode node;
         node.tag = task;
         unsorted.add(node, task, on);
@@ -84,21 +88,30 @@ void TaskDag::choose_ranks(const TraceOptions& options, const std::vector<std::u
             task.rank = next++ % builder_.trace.ranks;
     for (const std::uint32_t task : order) {
         if (!tasks_[task].transferred || (by_machine && tasks_[task].machine)) continue;
-        const auto first = edges_.lower_bound({task, 0});
-        if (first != edges_.end() && first->first.first == task) tasks_[task].rank = tasks_[first->first.second].rank;
+        const std::span<const Edge> edges = edges_to(task);
+        if (!edges.empty()) tasks_[task].rank = tasks_[edges.front().from].rank;
     }
 }
 
 void TaskDag::place(const TraceOptions& options) {
+    std::ranges::sort(edges_);
+    // A task that hands on bytes comes before the other one anyway.
+    std::vector<Edge> kept;
+    for (std::size_t i = 0; i < edges_.size(); ++i) {
+        const bool repeated =
+            i + 1 < edges_.size() && edges_[i].to == edges_[i + 1].to && edges_[i].from == edges_[i + 1].from;
+        if (edges_[i].bytes > 0 || !repeated) kept.push_back(edges_[i]);
+    }
+    edges_ = std::move(kept);
     const std::vector<std::uint32_t> order = this->order();
     choose_ranks(options, order);
     std::vector<std::uint32_t> nodes(tasks_.size()), dependencies;
     std::uint32_t tag = 0;
+    builder_.trace.free_signals = true;
     for (const std::uint32_t number : order) {
         const Task& task = tasks_[number];
         dependencies.clear();
-        for (auto edge = edges_.lower_bound({number, 0}); edge != edges_.end() && edge->first.first == number; ++edge) {
-            const std::uint32_t from = edge->first.second;
+        for (const auto& [to, from, bytes] : edges_to(number)) {
             if (tasks_[from].rank == task.rank) {
                 dependencies.push_back(nodes[from]);
                 continue;
@@ -109,8 +122,7 @@ void TaskDag::place(const TraceOptions& options) {
             message.peer = task.rank;
             message.tag = tag++;
             message.name = tasks_[from].name;
-            message.bytes = tasks_[from].transferred.value_or(edge->second);
-            if (message.bytes == 0) builder_.note("dependencies among ranks without bytes are messages of 0 B");
+            message.bytes = tasks_[from].transferred.value_or(bytes);
             builder_.add(message, {&nodes[from], 1});
             std::swap(message.rank, message.peer);
             message.kind = NodeKind::receive;

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "sim/execution/trace_builder.hpp"
@@ -32,7 +32,7 @@ public:
     /// The task is on rank 0, out of turn.
     void put_first(std::uint32_t task) { tasks_[task].first = true; }
 
-    /// Bytes of the same two tasks add up.
+    /// A task depends on another one, which hands on these bytes: each time by a message of its own.
     void connect(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
 
     /// Makes a task follow all that no other one follows, or precede all that follow none.
@@ -40,7 +40,7 @@ public:
     void put_at_begin(std::uint32_t task);
 
     /// Puts the tasks on ranks: by machines, or else each on the next rank, in their order. Those of a rank run one at
-    /// a time. What tasks of different ranks hand on is a message.
+    /// a time. What tasks of different ranks hand on are messages; on one rank they take no time.
     void place(const TraceOptions& options);
 
 private:
@@ -53,13 +53,21 @@ private:
         std::uint32_t rank = 0;
     };
 
+    struct Edge {
+        std::uint32_t to, from;
+        std::uint64_t bytes;
+        auto operator<=>(const Edge&) const = default;
+    };
+
+    /// Returns the edges to a task, once they are sorted.
+    std::span<const Edge> edges_to(std::uint32_t task) const;
     std::vector<std::uint32_t> order() const;
     void choose_ranks(const TraceOptions& options, const std::vector<std::uint32_t>& order);
 
     TraceBuilder& builder_;
     std::vector<Task> tasks_;
     std::map<std::string, std::uint32_t, std::less<>> numbers_, machines_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> edges_;  ///< bytes, by to and from
+    std::vector<Edge> edges_;
 };
 
 }  // namespace syncline

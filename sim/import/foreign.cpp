@@ -40,6 +40,12 @@ constexpr ForeignKind kinds[] = {
     {"topo", "the matrix of `nvidia-smi topo -m`", Syntax::text, is_topology_matrix, read_topology_matrix},
     {"nccl", "NCCL's topology in XML", Syntax::text, is_nccl_topology, read_nccl_topology},
     {"lstopo", "hwloc's lstopo in XML", Syntax::text, is_lstopo, read_lstopo},
+    {"simgrid", "SimGrid's XML of a platform", Syntax::text,
+     [](const ForeignFile& file) { return file.text().find("<platform version=") != std::string::npos; },
+     [](const ForeignFile& file, Imported& imported) {
+         const std::string name = std::filesystem::path(file.start.source->name).filename().string();
+         imported.platform = mapping_at(file.start, {{"simgrid_xml", file.start, scalar_at(file.start, name)}});
+     }},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
     {"astra-network", "ASTRA-sim's network", Syntax::document,
      [](const ForeignFile& file) { return is_astra_network(file.document); },

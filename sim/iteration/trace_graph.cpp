@@ -103,6 +103,8 @@ private:
                 waits.push_back({unit_of_[node], unit_of_[on]});
                 used[on] = true;
             }
+        for (const auto& [receiver, sender] : sender_)
+            if (is_signal(receiver)) waits.push_back({receiver, sender});
         const std::vector<NodeId> order = dependency_order(static_cast<std::uint32_t>(trace_.size()), waits);
         if (order.size() < trace_.size()) refuse_cycle(order);
         for (const NodeId unit : order) {
@@ -128,9 +130,13 @@ private:
         throw TraceError("nodes wait for each other in a cycle");
     }
 
+    /// Returns whether a message takes no time: its receiver waits for what its sender waits for.
+    bool is_signal(NodeId node) const { return trace_.free_signals && trace_.nodes()[node].bytes == 0; }
+
     /// Returns the tasks that a node waits for, without repetitions.
     Tasks before(NodeId node) const {
         Tasks all;
+        if (trace_.nodes()[node].kind == NodeKind::receive && is_signal(node)) all = tasks_[sender_.at(node)];
         for (const NodeId on : trace_.dependencies_of(node))
             all.insert(all.end(), tasks_[on].begin(), tasks_[on].end());
         std::ranges::sort(all);
@@ -159,9 +165,10 @@ private:
 
     void add_node(NodeId node, bool last) {
         const TraceNode& one = trace_.nodes()[node];
-        if (one.kind == NodeKind::send || one.kind == NodeKind::receive) return add_message(node, last);
+        const bool message = one.kind == NodeKind::send || one.kind == NodeKind::receive;
+        if (message && !is_signal(node)) return add_message(node, last);
         Tasks after = before(node);
-        const double seconds = one.kind == NodeKind::nothing ? 0 : seconds_of(one);
+        const double seconds = message || one.kind == NodeKind::nothing ? 0 : seconds_of(one);
         if (seconds == 0) {
             constexpr std::size_t few = 4;
             if (after.size() > few) after = {joined(one.rank, after)};

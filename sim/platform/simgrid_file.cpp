@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/did_you_mean.hpp"
@@ -29,20 +30,37 @@ const std::vector<std::string> elements{
 /// Settings of the network models.
 const std::vector<std::string> settings{"network/TCP-gamma",      "network/bandwidth-factor", "network/crosstraffic",
                                         "network/latency-factor", "network/loopback-bw",      "network/loopback-lat",
-                                        "network/model",          "network/weight-S",         "smpi/bw-factor",
-                                        "smpi/lat-factor"};
+                                        "network/weight-S",       "smpi/bw-factor",           "smpi/lat-factor"};
 
-/// Beginnings of settings that describe what SimGrid does not do here: how it solves for processors, disks and flows,
-/// runs actors, and replays MPI programs. Public platforms have them
-/// (https://simgrid.org/doc/latest/Configuring_SimGrid.html). SimGrid does not see them. Refused stay those that ask
-/// for files and for stops, which the user would miss.
-const std::vector<std::string> without_effect{"clean-atexit",  "contexts/",
-                                              "cpu/",          "disk/",
-                                              "host/",         "maxmin/",
-                                              "path",          "precision/",
-                                              "smpi/",         "storage/",
-                                              "surf/",         "network/coordinates",
-                                              "network/optim", "network/maxmin-selective-update"};
+/// Beginnings of settings that describe what SimGrid does not do here: which network model it has, how it solves for
+/// processors, disks and flows, runs actors, writes its own timelines, and replays MPI programs. Public platforms have
+/// them (https://simgrid.org/doc/latest/Configuring_SimGrid.html). SimGrid does not see them.
+const std::vector<std::string> without_effect{"bmf/",
+                                              "clean-atexit",
+                                              "contexts/",
+                                              "cpu/",
+                                              "debug/",
+                                              "disk/",
+                                              "exception/",
+                                              "host/",
+                                              "maxmin/",
+                                              "model-check",
+                                              "path",
+                                              "plugin",
+                                              "precision/",
+                                              "smpi/",
+                                              "storage/",
+                                              "surf/",
+                                              "tracing",
+                                              "verbose-exit",
+                                              "vm/",
+                                              "network/coordinates",
+                                              "network/maxmin-selective-update",
+                                              "network/model",
+                                              "network/optim",
+                                              "network/sender",
+                                              "network/solver",
+                                              "ns3/"};
 
 bool one_of(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -123,12 +141,20 @@ std::string id(const XmlTag& tag) {
     return tag.attribute("id").value_or("");
 }
 
+/// Returns the name of a setting; older versions of SimGrid wrote "_" for "-".
+std::string setting_of(const XmlTag& tag) {
+    std::string name = id(tag);
+    std::ranges::replace(name, '_', '-');
+    return name;
+}
+
 /// Checks the elements, copies them without traces, and notes these.
 class Checker : public XmlHandler {
 public:
     struct Use {
         XmlLocation place;
-        std::string file;
+        std::string element;
+        std::string file;  ///< empty: it is off from the start
         TraceOf of;
     };
 
@@ -140,11 +166,10 @@ public:
             const bool acts = tag.name == "actor" || tag.name == "process" || tag.name == "argument";
             throw XmlError(tag.place, fmt::format("the element '{}' is not allowed", tag.name),
                            acts    ? "remove it: Syncline starts what runs on the hosts"
-                           : trace ? "SimGrid 3.32 has no use for it: name a file at the link or the host, as in "
-                                     "bandwidth_file='trace.txt'"
+                           : trace ? "name a file at the link or the host, as in bandwidth_file='trace.txt'"
                                    : did_you_mean(tag.name, elements, "only hosts, links and routes are read"));
         }
-        const bool idle = configures_ && tag.name == "prop" && !has_effect(id(tag));
+        const bool idle = configures_ && tag.name == "prop" && !has_effect(setting_of(tag));
         if (idle) note(tag);
         if (idle || left_out_ > 0) {
             ++left_out_;
@@ -152,9 +177,6 @@ public:
         }
         if (tag.name == "config") configures_ = true;
         if (configures_ && tag.name == "prop") require_setting(tag);
-        if (tag.attribute("state").value_or("ON") != "ON")
-            throw XmlError(tag.place, fmt::format("{} '{}' is off", tag.name, id(tag)),
-                           "remove it, or the attribute 'state'");
         size_.open(tag);
         copy(tag);
     }
@@ -183,10 +205,7 @@ private:
     }
 
     static void require_setting(const XmlTag& tag) {
-        const std::string name = id(tag), value = tag.attribute("value").value_or("");
-        if (name == "network/model")
-            throw XmlError(tag.place, "the setting 'network/model' is not allowed",
-                           "the platform's `network: {model: ...}` chooses the model");
+        const std::string name = setting_of(tag), value = tag.attribute("value").value_or("");
         if (!one_of(settings, name))
             throw XmlError(tag.place, fmt::format("the setting '{}' is not allowed", name),
                            did_you_mean(name, settings, "only settings of the network are read"));
@@ -200,13 +219,21 @@ private:
         if (tag.name == "host" || tag.name == "peer") names = host_attributes;
         for (; line_ < tag.place.line; ++line_) text += '\n';
         text += fmt::format("<{}", tag.name);
+        const auto use = [&](std::string_view name, std::string_view file, TraceOf of) {
+            text += fmt::format(" {0}=\"{1}{2}{1}\"", name, SimGridFile::mark, uses.size());
+            uses.push_back({tag.place, id(tag), std::string(file), of});
+        };
         for (std::size_t i = 0; i + 1 < tag.attributes.size(); i += 2) {
             const std::string_view name = tag.attributes[i], value = tag.attributes[i + 1];
-            const auto of = find(names, name);
-            if (of && value.empty()) continue;
-            const std::string written = of ? fmt::format("{0}{1}{0}", SimGridFile::mark, uses.size()) : escaped(value);
-            text += fmt::format(" {}=\"{}\"", name, written);
-            if (of) uses.push_back({tag.place, std::string(value), *of});
+            if (const auto of = find(names, name)) {
+                if (!value.empty()) use(name, value, *of);
+            } else if (name == "state") {  // of older versions; now a trace says it
+                if (value == "OFF" && !names.empty() && tag.attribute("state_file").value_or("").empty())
+                    use("state_file", "", *find(names, "state_file"));
+            } else {
+                const bool sets = configures_ && tag.name == "prop" && name == "id";
+                text += fmt::format(" {}=\"{}\"", name, escaped(sets ? setting_of(tag) : value));
+            }
         }
         text += '>';
     }
@@ -222,6 +249,7 @@ private:
 SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
                                const std::function<std::string(const std::string& name)>& beside) {
     const auto read = [&](const std::string& name, TraceOf of) {
+        if (name.empty()) return SimGridTrace{{{0, 0}}, {}};
         const std::string content = beside(name);
         try {
             return parse_simgrid_trace(content, of);
@@ -232,23 +260,31 @@ SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
     try {
         Checker checker;
         parse_xml(text, checker);
-        SimGridFile result{std::move(checker.text), {}, {}, {}};
+        SimGridFile result;
+        result.text = std::move(checker.text);
         if (!checker.idle_settings.empty())
             result.warning = {locate_xml(file, text, checker.first_idle),
                               fmt::format("without effect here: '{}'", fmt::join(checker.idle_settings, "', '")),
-                              "only settings of the network are read"};
+                              one_of(checker.idle_settings, "network/model")
+                                  ? "the platform's `network: {model: ...}` chooses the model"
+                                  : "only settings of the network are read"};
         std::map<std::pair<std::string, TraceOf>, std::size_t> numbers;
-        std::vector<std::size_t> sizes;
+        struct Read {
+            std::size_t points;
+            bool begins_off;
+        };
+        std::vector<Read> traces;
         std::size_t points = 0;
-        for (const auto& [place, name, of] : checker.uses) {
+        for (const auto& [place, element, name, of] : checker.uses) {
             const auto [known, first] = numbers.try_emplace({name, of}, result.traces.size());
             if (first) {
                 const SimGridTrace trace = read(name, of);
                 result.traces.push_back(text_of(trace));
-                sizes.push_back(trace.points.size());
+                traces.push_back({trace.points.size(), trace.points.front() == SimGridTrace::Point{0, 0}});
             }
             result.uses.push_back(known->second);
-            points += sizes[known->second];
+            if (of == TraceOf::host_state && traces[known->second].begins_off) result.off.insert(element);
+            points += traces[known->second].points;
             if (points > most_trace_points)
                 throw XmlError(place, fmt::format("the traces of all links and hosts have more than {} points",
                                                   most_trace_points));

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct SimGridFile {
     std::string text;
     std::vector<std::string> traces;  ///< of checked traces: text_of()
     std::vector<std::size_t> uses;    ///< traces, as they occur in the text
+    std::set<std::string> off;        ///< hosts that are off from the start
     std::optional<Diagnostic> warning;
 };
 

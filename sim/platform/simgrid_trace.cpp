@@ -30,7 +30,7 @@ Limits limits_of(TraceOf of) {
         case TraceOf::host_state:
             break;
     }
-    return {0, 1, "a state is 1 (on) or 0 (off)"};
+    return {-1e9, 1e9, "a state is 1 (on) or 0 (off)"};
 }
 
 /// One line, word by word.
@@ -125,11 +125,11 @@ private:
             line.refuse(fmt::format("a time of {:g} s is out of range", time_s), "times are from 0 to 1e9 s");
         if (!points.empty() && time_s <= points.back().time_s)
             line.refuse(fmt::format("{:g} s is not after {:g} s", time_s, points.back().time_s), "times increase");
-        const double value = line.number("the value");
-        const bool state = of_ == TraceOf::link_state || of_ == TraceOf::host_state;
-        if (value < limits_.least || value > limits_.most || (state && value != 0 && value != 1))
+        double value = line.number("the value");
+        if (value < limits_.least || value > limits_.most)
             line.refuse(fmt::format("{:g} is out of range", value), limits_.hint);
-        if (state && value == 0 && time_s == 0) line.refuse("it is off from the start", "");
+        // As SimGrid takes it: some platforms write -1.
+        if (of_ == TraceOf::link_state || of_ == TraceOf::host_state) value = value > 0 ? 1 : 0;
         line.end();
         if (points.size() == most_trace_points) line.refuse(fmt::format("more than {} points", most_trace_points), "");
         points.push_back({time_s, value});

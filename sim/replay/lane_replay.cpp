@@ -421,9 +421,9 @@ LaneReplay::Peer LaneReplay::turned(const Message& message, std::uint32_t repeti
 
 void LaneReplay::turn(Ports& ports) {
     const Step& step = now_->walk.step();
-    std::size_t received = 0;
+    auto received = turning_in_.begin();
     for (std::size_t i = 0; i < step.receives.size(); ++i)
-        if (turns(step.receives[i])) ports.in[i] = &turning_in_[received++];
+        if (turns(step.receives[i])) ports.in[i] = &*received++;
     for (std::size_t i = 0; i < step.sends.size(); ++i)
         if (turns(step.sends[i]))
             ports.out[i] = &turning_out_.emplace_back(turned(step.sends[i], now_->walk.repetition(), true));
@@ -449,6 +449,10 @@ std::pair<std::uint32_t, std::uint32_t> LaneReplay::at() const {
 
 void LaneReplay::report_bytes() {
     for (const auto& [key, peer] : peers_) report_bytes(peer);
+}
+
+void LaneReplay::disconnect() {
+    for (const auto& [key, peer] : peers_) simulator_.release(peer.connection);
 }
 
 void LaneReplay::report_bytes(const Peer& peer) {

@@ -38,6 +38,9 @@ struct ReplayOptions {
     enum class Oracle { none, lazy, full } oracle = Oracle::none;
     bool fold = false;     ///< simulate what repeats once; not with `messages`
     bool average = false;  ///< with `fold`, of a graph with representatives only: see symmetry.hpp
+    /// Describes a task at which a deadlock has left a stream; empty: nothing to say. Default:
+    /// its process, its phase and its step.
+    std::function<std::string(TaskId)> described = {};
     /// Called every few thousand messages.
     std::function<void(const Progress&)> progress = {};
 };

@@ -254,7 +254,13 @@ std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uin
         const auto tasks = graph.tasks_of(stream);
         const auto at =
             std::min_element(tasks.begin(), tasks.end(), [this](TaskId a, TaskId b) { return ended_[a] < ended_[b]; });
-        if (at == tasks.end() || ended_[*at] == iterations || ++count > shown) continue;
+        if (at == tasks.end() || ended_[*at] == iterations) continue;
+        if (options_.described) {
+            const std::string what = options_.described(*at);
+            if (!what.empty() && ++count <= shown) text += "\n  " + what;
+            continue;
+        }
+        if (++count > shown) continue;
         const Task& task = graph.tasks()[*at];
         text += fmt::format("\n  process {}: {} {} of iteration {}", graph.streams()[stream].process, word(task.phase),
                             task.subject, ended_[*at]);

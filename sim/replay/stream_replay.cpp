@@ -7,8 +7,9 @@ StreamReplay::StreamReplay(Session& session, StreamId stream)
       stream_(stream),
       process_(session.graph.streams()[stream].process),
       simulator_(session.simulator) {
-    for (const LaneId lane : session.lanes.of(stream))
-        lanes_.push_back(std::make_unique<LaneReplay>(session, lane, lanes_));
+    const std::vector<LaneId> lanes = session.lanes.of(stream);
+    if (lanes.size() == 1) return;
+    for (const LaneId lane : lanes) lanes_.push_back(std::make_unique<LaneReplay>(session, lane, lanes_));
 }
 
 std::vector<Coroutine<>> StreamReplay::further() {
@@ -49,11 +50,16 @@ Coroutine<> StreamReplay::run() {
         }
     }
     for (std::size_t lane = 1; lane < lanes_.size(); ++lane) lanes_[lane]->close();
+    if (lanes_.size() != 1) co_return;
+    lanes_.front()->report_bytes();
+    lanes_.front()->disconnect();
+    lanes_.clear();
 }
 
 Coroutine<> StreamReplay::run_exchange(TaskId id, std::uint32_t iteration) {
     const Exchange& exchange = session_.graph.exchange(session_.graph.tasks()[id].exchange);
     const std::uint32_t lanes = exchange.algorithm->lanes();
+    if (lanes_.empty()) lanes_.push_back(std::make_unique<LaneReplay>(session_, stream_, lanes_));
     bool anything = false, contributes = false, receives = false;
     for (std::uint32_t number = 0; number < lanes; ++number) {
         LaneReplay& lane = *lanes_[number];

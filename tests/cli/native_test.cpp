@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
@@ -155,4 +157,49 @@ TEST_CASE("native: SimGrid's own fat tree carries an all-to-all at the speed of 
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
     CHECK(json::parse(outcome.out)["completion_time_s"].get<double>() == Approx(30e-3).epsilon(1e-6));
+}
+
+TEST_CASE("native: a file in SimGrid's format stands where a platform's name may, and is imported") {
+    TempDir directory;
+    directory.write("two.xml", document(two_hosts));
+    const auto seconds = [&](const std::string& platform, const std::string& folder) {
+        const Outcome outcome = run_program(
+            {.arguments = {"collective", "--platform", platform, "--ranks", "2", "--bytes", "1MB", "--format", "json"},
+             .directory = directory.path() / folder});
+        CAPTURE(platform, outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out)["completion_time_s"].get<double>();
+    };
+    const double two_steps_s = 2 * (10e-6 + 1e-3);
+    CHECK(seconds("two.xml", "") == Approx(two_steps_s).epsilon(1e-9));
+    std::filesystem::create_directory(directory.path() / "written");
+    REQUIRE(run_in(directory, {"import", "two.xml", "--out", "written/platform.yaml"}).status == 0);
+    CHECK(seconds("platform.yaml", "written") == Approx(two_steps_s).epsilon(1e-9));
+
+    directory.write("work.dag.dot", "digraph { a [size=1e9]; b [size=2e9]; a -> b [size=1e6]; }\n");
+    directory.write("scenario.yaml", "platform: two.xml\ntrace: {files: work.dag.dot, ranks: 2}\n");
+    CHECK(run_in(directory, {"run", "scenario.yaml"}).status == 0);
+    directory.write("no.xml", "<graphml/>\n");
+    CHECK_THAT(run_in(directory, {"collective", "--platform", "no.xml", "--ranks", "2", "--bytes", "1MB"}).err,
+               Catch::Matchers::ContainsSubstring("this is not a platform of SimGrid"));
+}
+
+TEST_CASE("native: hosts that are off are no nodes, and a link that is off carries nothing") {
+    TempDir directory;
+    std::string xml = document(two_hosts);
+    const auto insert = [&](const std::string& after, const std::string& what) {
+        xml.insert(xml.find(after) + after.size(), what);
+    };
+    insert("<host id=\"b\" speed=\"1Gf\"/>", "<host id=\"c\" speed=\"1Gf\" state_file=\"off.txt\"/>");
+    directory.write("off.txt", "0 -1.0\n");
+    directory.write("off.xml", xml);
+    CHECK(collective(directory, "simgrid_xml: off.xml\n").status == 0);
+    CHECK_THAT(collective(directory, "simgrid_xml: off.xml\n", "3").err,
+               Catch::Matchers::ContainsSubstring("3 ranks do not fit platform 'cluster', which has 2 nodes"));
+    check_refused(collective(directory, "simgrid_xml: off.xml\nhosts: [a, c]\n"), "host 'c' is off from the start");
+    insert("bandwidth=\"1GBps\" latency=\"10us\"", " state=\"OFF\"");
+    directory.write("off.xml", xml);
+    const Outcome outcome = collective(directory, "simgrid_xml: off.xml\n");
+    CHECK(outcome.status == 1);
+    CHECK_THAT(outcome.err, Catch::Matchers::ContainsSubstring("when a link or a host was switched off"));
 }

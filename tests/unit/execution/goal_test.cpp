@@ -92,7 +92,11 @@ TEST_CASE("faults of GOAL are named with their line") {
     CHECK_THAT(error(rank + "/* calc 1"), ContainsSubstring("'the end of the file' is no task"));
     CHECK_THAT(error(rank + "}\nrank 0 {}"), ContainsSubstring("x.goal:4:6: error: rank 0 is there twice"));
     CHECK_THAT(error(rank + "a: calc 1\nb: calc 1\na requires b\nb requires a\n}"),
-               ContainsSubstring("x.goal: nodes of rank 0 depend on each other in a cycle"));
+               ContainsSubstring("x.goal:3:4: error: task 'a' waits for itself: a requires b, b requires a"));
+    // What only starts after another task's start makes a cycle, too.
+    CHECK_THAT(
+        error(rank + "a: calc 1\nb: calc 1\nc: calc 1\na requires c\nb irequires a\nc requires b\n}"),
+        ContainsSubstring("x.goal:3:4: error: task 'a' waits for itself: a requires c, c requires b, b requires a"));
     CHECK_THAT(error(rank + "send 8b to 1\n}"),
                ContainsSubstring("sends 1 message to rank 1 with tag 0, which receives 0"));
 }

@@ -63,8 +63,13 @@ TEST_CASE("tasks of a dot graph are on the ranks in turn, with root and end on t
     CHECK(lines(two) == std::vector<std::string>{"0: root ()", "0: send 0 of root (0)", "1: receive of root ()",
                                                  "1: a (2)", "1: send 100 of a (3)", "0: receive of a ()", "0: b (5)",
                                                  "0: end (6)"});
-    CHECK(two.notes == std::vector<std::string>{"dependencies among ranks without bytes are messages of 0 B (1)",
-                                                "the tasks are on the ranks in turn, in the order of the file"});
+    CHECK(two.notes == std::vector<std::string>{"the tasks are on the ranks in turn, in the order of the file"});
+    CHECK(two.free_signals);
+
+    // Tasks are in the order in which they are named; of two edges with bytes the first one counts.
+    const ExecutionTrace named = files.read("y.dot", "digraph { b -> a [size=3]; a [size=1]; b -> a [size=5]; }");
+    CHECK(lines(named) == std::vector<std::string>{"0: root ()", "0: b (0)", "0: a (1)", "0: end (0 2)"});
+    CHECK(named.notes == std::vector<std::string>{"what a task hands on to the same one again is left out (1)"});
 }
 
 TEST_CASE("jobs of a DAX hand on their files") {
@@ -76,10 +81,20 @@ TEST_CASE("jobs of a DAX hand on their files") {
         <child ref="3"><parent ref="1"/><parent ref="2"/></child>
     </adag>)";
     const ExecutionTrace trace = files.read("x.dax", text, {.ranks = 2});
-    CHECK(lines(trace) == std::vector<std::string>{"0: 1 ()", "0: send 64 of 1 (0)", "1: receive of 1 ()", "1: 2 (2)",
-                                                   "1: send 0 of 2 (3)", "0: receive of 2 ()", "0: 3 (0 5)"});
-    CHECK(trace.nodes()[0].seconds == 0.5);
-    CHECK(trace.notes.at(1) == "files that no task writes are there at the start (1)");
+    // As in SimGrid: root and end are on rank 0, jobs 1, 2 and 3 on ranks 1, 0 and 1. Nobody writes "in".
+    CHECK(lines(trace) == std::vector<std::string>{"0: root ()", "0: send 7 of root (0)", "1: receive of root ()",
+                                                   "1: 1 (2)", "1: send 64 of 1 (3)", "0: receive of 1 ()", "0: 2 (5)",
+                                                   "0: send 0 of 2 (6)", "1: receive of 2 ()", "1: 3 (3 8)",
+                                                   "1: send 0 of 3 (9)", "0: receive of 3 ()", "0: end (0 11)"});
+    CHECK(trace.nodes()[3].seconds == 0.5);
+    const ExecutionTrace sizes = files.read("y.dax", R"(<adag version="2.1">
+        <job id="1" runtime="1"><uses file="a" link="output" size="7"/><uses file="b" link="output" size="8"/></job>
+        <job id="2" runtime="1"><uses file="a" link="input" size="9"/><uses file="b" link="input" size="8"/></job>
+    </adag>)",
+                                            {.ranks = 3});
+    CHECK(lines(sizes).at(4) == "1: send 7 of 1 (3)");
+    CHECK(lines(sizes).at(6) == "1: send 8 of 1 (3)");
+    CHECK(sizes.notes.front() == "a file's other sizes than its first are left out (1)");
     CHECK_THAT(refusal(files, "x.dax", "<adag>\n<job id='1'/></adag>"),
                ContainsSubstring("x.dax:2:1: error: <job> has no runtime"));
     CHECK_THAT(refusal(files, "x.dax", "<adag>\n<child ref='1'/></adag>"),

@@ -66,7 +66,7 @@ TEST_CASE("SimGrid's traces: values have the limits of our own links", "[simgrid
     CHECK(error_of("0 0\n", TraceOf::latency) == "");
     CHECK(error_of("0 -1\n", TraceOf::latency) == "1:3: -1 is out of range");
     CHECK(error_of("0 4000\n", TraceOf::latency) == "1:3: 4000 is out of range");
-    CHECK(error_of("0 0.5\n", TraceOf::link_state) == "1:3: 0.5 is out of range");
-    CHECK(error_of("0 0\n", TraceOf::host_state) == "1:3: it is off from the start");
+    // A state above 0 is on, and any other is off, as SimGrid takes them.
+    CHECK(parse_simgrid_trace("0 -1.0\n1 0.5\n", TraceOf::host_state) == SimGridTrace{{{0, 0}, {1, 1}}, {}});
     CHECK(error_of("0 0\n", TraceOf::speed) == "1:3: 0 is out of range");
 }
