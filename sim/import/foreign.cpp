@@ -11,6 +11,8 @@
 #include "sim/document/read_text.hpp"
 #include "sim/import/data_parallel_files.hpp"
 #include "sim/import/huggingface.hpp"
+#include "sim/import/log_text.hpp"
+#include "sim/import/measured_logs.hpp"
 #include "sim/import/megatron_flags.hpp"
 #include "sim/import/toml_document.hpp"
 
@@ -33,6 +35,13 @@ constexpr ForeignKind kinds[] = {
     {"accelerate", "Accelerate's YAML", Syntax::document,
      [](const ForeignFile& file) { return is_accelerate(file.document); },
      [](const ForeignFile& file, Imported& imported) { read_accelerate(file.document, imported); }},
+    {"nccl-tests", "nccl-tests' output", Syntax::text, is_nccl_tests, read_nccl_tests},
+    {"nccl-tests-json", "nccl-tests' JSON", Syntax::document, is_nccl_tests_json, read_nccl_tests_json},
+    {"osu", "OSU micro-benchmarks' output", Syntax::text, is_osu, read_osu},
+    {"megatron-log", "Megatron-LM's log", Syntax::text, is_megatron_log, read_megatron_log},
+    {"torchtitan-log", "torchtitan's log", Syntax::text, is_torchtitan_log, read_torchtitan_log},
+    {"trainer-log", "the log of Hugging Face's Trainer", Syntax::text, is_trainer_log, read_trainer_log},
+    {"deepspeed-log", "DeepSpeed's log", Syntax::text, is_deepspeed_log, read_deepspeed_log},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
 };
 
@@ -50,17 +59,17 @@ ForeignFile open(Library& library, const Node& word) {
         file.start = {file.document.mark.source, 1, 1};
         return file;
     }
-    constexpr std::size_t largest_text = 1 << 20;
-    Text read = read_text(path, largest_text);
+    constexpr std::size_t largest_text = 1 << 20, largest_log = 8 << 20;
+    Text read = read_text(path, ends_like(name, {".log", ".out", ".err", ".txt"}) ? largest_log : largest_text);
     if (!read.text) throw ConfigError({{locate(word.mark), read.error, read.hint}});
     std::string& text = *read.text;
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first != std::string::npos && text[first] == '{') {
+    if (first != std::string::npos && text[first] == '{' && !text.substr(first).starts_with("{'")) {
         file.document = library.parse(shown(path), std::move(text), path.parent_path());
         file.start = {file.document.mark.source, 1, 1};
         return file;
     }
-    file.start = library.cite(shown(path), std::move(text), path.parent_path());
+    file.start = library.cite(shown(path), without_escapes(text), path.parent_path());
     check_text(*file.start.source);
     if (name.ends_with(".toml")) file.document = toml_document(file.start);
     return file;
@@ -93,6 +102,9 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
     Imported read;
     row.read(file, read);
     imported.origins.push_back(fmt::format("{}: {}", file.start.source->name, row.description));
+    if (imported.measured.kind != Node::Kind::null && read.measured.kind != Node::Kind::null)
+        read.findings.note(file.start, "the measurements of this file replace those before",
+                           "import each file alone to have both");
     for (Node Imported::*const part : {&Imported::workload, &Imported::measured})
         if ((read.*part).kind != Node::Kind::null) imported.*part = std::move(read.*part);
     for (Node Imported::*const part : {&Imported::platform, &Imported::training, &Imported::collective})
@@ -100,6 +112,10 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
             imported.*part = std::move(read.*part);
         else if ((read.*part).kind != Node::Kind::null)
             merge(imported.*part, read.*part);
+    if (read.measured.kind != Node::Kind::null) {
+        imported.hosts = read.hosts;
+        imported.sizes_of_a_rank = read.sizes_of_a_rank;
+    }
     if (read.sequence) imported.sequence = read.sequence;
     const auto append = [](std::vector<Diagnostic>& all, std::vector<Diagnostic>& more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));

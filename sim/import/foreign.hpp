@@ -28,6 +28,8 @@ struct Imported {
     Node training;                       ///< a mapping, or a null
     Node collective = {};                ///< a mapping, or a null
     Node measured = {};                  ///< the key `measured`, or a null
+    std::int64_t hosts = 0;              ///< on which the collective was measured; 0: the file does not say it
+    bool sizes_of_a_rank = false;        ///< measured sizes are shares of a rank: to be multiplied by the ranks
     std::optional<Given> sequence = {};  ///< tokens of a sample, if a plan says them
     Findings findings;
     std::vector<std::string> origins;  ///< "config.json: Hugging Face's config.json"
@@ -46,8 +48,8 @@ struct ForeignKind {
 std::span<const ForeignKind> foreign_kinds();
 
 /// Reads the file that `word` names and adds what it says to `imported`; a later file's workload and measurements
-/// replace earlier ones, and keys of its other parts change those before. `kind` is a row's name, or "" to recognise it. Throws ConfigError
-/// if the file cannot be read; what is wrong in it is among the findings.
+/// replace earlier ones, and keys of its other parts change those before. `kind` is a row's name, or "" to recognise
+/// it. Throws ConfigError if the file cannot be read; what is wrong in it is among the findings.
 void read_foreign(Library& library, const Node& word, const std::string& kind, Imported& imported);
 
 /// Returns whether a name can only be that of a foreign file, which is not YAML: `launch.sh`, `llama.toml`.
