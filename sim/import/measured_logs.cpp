@@ -84,28 +84,28 @@ void add_measured(Imported& imported, const MeasuredSteps& measured) {
     std::vector<MeasuredStep> steps = measured.steps;
     const std::int64_t first = steps.front().step;
     std::erase_if(steps, [&](const MeasuredStep& one) { return one.step == first; });
-    if (steps.empty()) {
-        steps = measured.steps;
+    if (steps.empty()) steps = measured.steps;
+    if (steps.front().step == first && !measured.whole_run)
         imported.findings.note(steps.front().value.mark,
                                "only one step is reported; its time may hold the start of the program");
-    }
     std::vector<double> values;
     for (const MeasuredStep& one : steps) values.push_back(one.value.value);
     const double median = median_of(values);
     if (median <= 0) return imported.findings.fail(steps.front().value.mark, "the median of this log is zero");
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     const Mark& mark = steps.front().value.mark;
-    Node row =
-        Written(mark)
-            .set("name", steps.size() == 1 ? fmt::format("step {}", steps.front().step)
-                                           : fmt::format("steps {} to {}", steps.front().step, steps.back().step))
-            .set("value", fmt::format("{:.10g}", median))
-            .take();
+    std::string name = "whole run", of = "mean of a whole run";
+    if (!measured.whole_run && steps.size() == 1) {
+        name = fmt::format("step {}", steps.front().step);
+        of = "one reported step";
+    } else if (!measured.whole_run) {
+        name = fmt::format("steps {} to {}", steps.front().step, steps.back().step);
+        of = fmt::format("median of {} reported steps", steps.size());
+    }
+    Node row = Written(mark).set("name", name).set("value", fmt::format("{:.10g}", median)).take();
     Written all(measured.mark);
     all.set("source",
-            text_at(measured.mark, fmt::format("{}, {}: median of {}", measured.source, measured.mark.source->name,
-                                               steps.size() == 1 ? "one reported step"
-                                                                 : fmt::format("{} reported steps", steps.size()))));
+            text_at(measured.mark, fmt::format("{}, {}: {}", measured.source, measured.mark.source->name, of)));
     if (*high > *low) all.set("noise", fmt::format("{:.2g} %", 50 * (*high - *low) / median));
     all.set("field", measured.field);
     if (*measured.unit != '\0') all.set("unit", measured.unit);

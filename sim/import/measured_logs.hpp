@@ -58,6 +58,7 @@ struct MeasuredSteps {
     const char* unit = "";  ///< of the values; "": the field's own
     Mark mark;
     std::vector<MeasuredStep> steps;
+    bool whole_run = false;  ///< there is one value, the mean of the run
 };
 /// Writes the key `measured`: one row with the median of the values, without those of the first step.
 void add_measured(Imported& imported, const MeasuredSteps& measured);

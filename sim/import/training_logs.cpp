@@ -53,7 +53,7 @@ bool is_megatron_log(const ForeignFile& file) {
 }
 
 void read_megatron_log(const ForeignFile& file, Imported& imported) {
-    MeasuredSteps measured{"Megatron-LM", "iteration_time_s", "ms", file.start, {}};
+    MeasuredSteps measured{"Megatron-LM", "iteration_time_s", "ms", file.start, {}, false};
     std::optional<LogNumber> ranks, batch;
     std::size_t ramp = 0;
     for (const LogText& line : lines_of(file.start)) {
@@ -93,8 +93,8 @@ bool is_torchtitan_log(const ForeignFile& file) {
 
 void read_torchtitan_log(const ForeignFile& file, Imported& imported) {
     imported.findings.note(file.start, "tokens per second and GPU are taken; mfu, losses and memory are not used");
-    add_measured(imported,
-                 {"torchtitan", "tokens_per_s_per_device", "", file.start, steps_of(file.start, "step:", "tps:")});
+    add_measured(imported, {"torchtitan", "tokens_per_s_per_device", "", file.start,
+                            steps_of(file.start, "step:", "tps:"), false});
 }
 
 bool is_trainer_log(const ForeignFile& file) {
@@ -109,7 +109,8 @@ void read_trainer_log(const ForeignFile& file, Imported& imported) {
     }
     imported.findings.note(
         file.start, "the Trainer's throughput holds the first steps, evaluation and saving; steps alone are faster");
-    add_measured(imported, {"Hugging Face's Trainer", "throughput_samples_per_s", "", file.start, std::move(steps)});
+    add_measured(imported,
+                 {"Hugging Face's Trainer", "throughput_samples_per_s", "", file.start, std::move(steps), true});
 }
 
 bool is_deepspeed_log(const ForeignFile& file) {
@@ -120,7 +121,7 @@ void read_deepspeed_log(const ForeignFile& file, Imported& imported) {
     imported.findings.note(file.start,
                            "samples per second of all GPUs are taken; times of micro-steps and memory are not used");
     add_measured(imported, {"DeepSpeed", "throughput_samples_per_s", "", file.start,
-                            steps_of(file.start, "global_step=", deepspeed_rate)});
+                            steps_of(file.start, "global_step=", deepspeed_rate), false});
 }
 
 }  // namespace syncline::config

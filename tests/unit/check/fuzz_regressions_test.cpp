@@ -18,6 +18,7 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
         {"dot", fuzz::dot},
         {"graphml", fuzz::graphml},
         {"import_json", fuzz::import_json},
+        {"import_log", fuzz::import_log},
         {"import_options", fuzz::import_options},
         {"import_toml", fuzz::import_toml},
         {"measured", fuzz::measured},
