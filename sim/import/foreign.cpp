@@ -36,7 +36,6 @@ constexpr ForeignKind kinds[] = {
      [](const ForeignFile& file) { return is_accelerate(file.document); },
      [](const ForeignFile& file, Imported& imported) { read_accelerate(file.document, imported); }},
     {"nccl-tests", "nccl-tests' output", Syntax::text, is_nccl_tests, read_nccl_tests},
-    {"nccl-tests-json", "nccl-tests' JSON", Syntax::document, is_nccl_tests_json, read_nccl_tests_json},
     {"osu", "OSU micro-benchmarks' output", Syntax::text, is_osu, read_osu},
     {"megatron-log", "Megatron-LM's log", Syntax::text, is_megatron_log, read_megatron_log},
     {"torchtitan-log", "torchtitan's log", Syntax::text, is_torchtitan_log, read_torchtitan_log},

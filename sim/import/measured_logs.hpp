@@ -12,9 +12,6 @@ namespace syncline::config {
 
 bool is_nccl_tests(const ForeignFile& file);
 void read_nccl_tests(const ForeignFile& file, Imported& imported);
-/// The file that `-J` writes.
-bool is_nccl_tests_json(const ForeignFile& file);
-void read_nccl_tests_json(const ForeignFile& file, Imported& imported);
 
 bool is_osu(const ForeignFile& file);
 void read_osu(const ForeignFile& file, Imported& imported);

@@ -212,23 +212,8 @@ private:
     LeftOutRows wrong_, halves_, empty_, unchecked_;
 };
 
-}  // namespace
-
-bool is_nccl_tests(const ForeignFile& file) {
-    if (file.document.kind != Node::Kind::null) return false;
-    const std::string& text = file.text();
-    return text.find("out-of-place") != std::string::npos && text.find("algbw") != std::string::npos;
-}
-
-void read_nccl_tests(const ForeignFile& file, Imported& imported) {
-    NcclTests(file, imported).finish();
-}
-
-bool is_nccl_tests_json(const ForeignFile& file) {
-    return file.document.find("nccl_version") != nullptr && file.document.find("results") != nullptr;
-}
-
-void read_nccl_tests_json(const ForeignFile& file, Imported& imported) {
+/// Reads the file that `-J` writes.
+void read_json(const ForeignFile& file, Imported& imported) {
     Findings& findings = imported.findings;
     MeasuredCollective measured{"nccl-tests", "", 0, file.start, {}};
     if (const Node* const arguments = file.document.find("args"); arguments && !arguments->items.empty())
@@ -248,7 +233,9 @@ void read_nccl_tests_json(const ForeignFile& file, Imported& imported) {
         }
     }
     LeftOutRows wrong, empty;
-    for (const Node& row : file.document.find("results")->items) {
+    const Node* const results = file.document.find("results");
+    if (!results) return findings.fail(file.start, "this file has no key 'results'");
+    for (const Node& row : results->items) {
         ForeignKeys keys(row, findings, "results.");
         constexpr std::int64_t most_bytes = 1'000'000'000'000'000;
         const Given bytes = keys.needed({"size"}, most_bytes, 0);
@@ -272,6 +259,22 @@ void read_nccl_tests_json(const ForeignFile& file, Imported& imported) {
     note_rows(findings, empty, "of no bytes left out");
     findings.note(file.start, "times out of place are taken; those in place and bandwidths are not used");
     add_measured(imported, measured);
+}
+
+}  // namespace
+
+bool is_nccl_tests(const ForeignFile& file) {
+    if (file.document.kind == Node::Kind::mapping)
+        return file.document.find("nccl_version") != nullptr && file.document.find("results") != nullptr;
+    const std::string& text = file.text();
+    return text.find("out-of-place") != std::string::npos && text.find("algbw") != std::string::npos;
+}
+
+void read_nccl_tests(const ForeignFile& file, Imported& imported) {
+    if (file.document.kind == Node::Kind::mapping)
+        read_json(file, imported);
+    else
+        NcclTests(file, imported).finish();
 }
 
 }  // namespace syncline::config

@@ -66,7 +66,7 @@ void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
     left_out = expand_table(assembly, list);
     if (files.choose && assembly.sound()) {
         if (files.fits.empty()) choose_parameters();
-        choose_rows();
+        if (!files.fits.empty() || list.find("parameters")) choose_rows();
     }
     if (!files.fits.empty()) replace_parameters(assembly, list, files.fits);
     assembly.finish();

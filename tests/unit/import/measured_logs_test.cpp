@@ -151,8 +151,8 @@ TEST_CASE("nccl-tests: JSON has a process in each entry of its devices") {
         {"size": 4096, "count": 1024, "out_of_place": {"time": 9.0, "nwrong": 2.0}}]})",
                                             "");
     const ForeignFile file{{document.mark.source, 1, 1}, document};
-    REQUIRE(is_nccl_tests_json(file));
-    read_nccl_tests_json(file, log.imported);
+    REQUIRE(is_nccl_tests(file));
+    read_nccl_tests(file, log.imported);
     CHECK(log.errors().empty());
     CHECK(log.collective("operation") == "allreduce");
     CHECK(log.collective("ranks") == "8");
