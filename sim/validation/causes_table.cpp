@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/output/cells.hpp"
 #include "sim/validation/tables.hpp"
 
 // Why predictions are off: what limits them.
