@@ -11,7 +11,9 @@
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/presets.hpp"
+#include "sim/measured/fitted_file.hpp"
 #include "sim/measured/measured.hpp"
+#include "sim/output/written_files.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/validation/validation.hpp"
 #include "sim/validation/validation_text.hpp"
@@ -27,12 +29,22 @@ struct CalibrateArguments {
     std::size_t jobs = 1;
     Format format = Format::table;
     TableOptions tables;
+    std::string out;
 };
 
 void calibrate_verb(const CalibrateArguments& options) {
     const config::MeasuredScenario scenario(options.files, inspect);
     require_fields(scenario);
     require_parameters(scenario);
+    for (const std::string& choice : scenario.chosen()) say("note: {}\n", choice);
+    const std::string part = config::fitted_part(scenario.measurements());
+    if (!options.out.empty()) {
+        if (part.empty())
+            throw UsageError(
+                "--out writes a transport or a device, but the parameters are not all keys of one\n"
+                "  hint: leave it out, and give the `--set` options that are printed to other commands");
+        require_writable(options.out);
+    }
     Fitted fitted;
     std::string best;
     try {
@@ -51,6 +63,8 @@ void calibrate_verb(const CalibrateArguments& options) {
     } catch (const Stopped&) {
         throw Interrupted(best.empty() ? "nothing has been estimated yet" : best);
     }
+    if (!options.out.empty())
+        write_file(options.out, config::fitted_file(scenario, fitted.validation.calibration.values(), part));
     write_result(fitted, options.format, "", "", options.tables);
     require_whole(fitted.validation.failures());
 }
@@ -73,12 +87,18 @@ void add_calibrate(CLI::App& program, Action& action) {
     add_repeated(*verb, "--fit", options->files.fits, "'KEY=LEAST..MOST UNIT'",
                  "Fit this key within a range to all calibration rows; replaces the parameters in files");
     add_set(*verb, options->files.assignments, "Set a key of every row; later values override earlier ones");
+    verb->add_option("--out", options->out,
+                     "Also write the transport or the device with the estimated values, for example for `--set "
+                     "platform.transport=fitted.yaml`")
+        ->option_text("FILE")
+        ->check(not_empty);
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
     add_wide(*verb, options->tables);
     verb->callback([options, &action] {
         action = [options] {
             options->files.scenario = config::find_argument(options->files.scenario, {"measured", "scenario"});
+            options->files.choose = true;
             calibrate_verb(*options);
         };
     });

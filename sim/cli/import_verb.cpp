@@ -42,7 +42,7 @@ void import_all(const config::ImportQuestion& question, const std::string& file)
 
 void add_import(CLI::App& program, Action& action) {
     CLI::App* verb = add_verb(program, "import", "syncline import config.json --out my-model.yaml",
-                              "Turn files of other programs into a workload or a scenario");
+                              "Turn files of other programs into a workload, a scenario or measurements");
     struct Arguments {
         config::ImportQuestion question;
         std::string file;

@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include "sim/base/number.hpp"
 #include "sim/base/utf8.hpp"
 #include "sim/config/assembly.hpp"
+#include "sim/config/measured_keys.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
 #include "sim/document/yaml_text.hpp"
 #include "sim/execution/trace_files.hpp"
 #include "sim/import/foreign.hpp"
+#include "sim/plan/placement.hpp"
 
 namespace syncline::config {
 
@@ -46,13 +50,23 @@ std::string notes_as_comments(const std::vector<Diagnostic>& notes) {
 /// Reports what a scenario needs and no file says.
 void require_parts(Assembly& assembly, const Node& document) {
     const Node* const training = document.find("training");
-    const bool collective = document.find("collective") != nullptr;
-    if (training == nullptr && !collective)
-        return assembly.report(document.mark, "the files say nothing of a plan", "leave out `--set platform`");
+    const Node* const collective = document.find("collective");
+    if (training == nullptr && collective == nullptr)
+        return assembly.report(document.mark, "the files say nothing of a plan",
+                               document.find("measured") != nullptr ? "add the script or configuration that was run"
+                                                                    : "leave out `--set platform`");
     if (document.find("platform") == nullptr)
         assembly.report(document.mark, "the files say nothing of the cluster",
                         "add `--set platform=dgx-h100`, its file or preset");
-    if (collective) return;
+    if (collective != nullptr) {
+        if (collective->find("operation") == nullptr)
+            assembly.report(document.mark, "the files do not say which operation was measured",
+                            "add `--set collective.operation=allreduce`, or what it was");
+        if (collective->find("ranks") == nullptr)
+            assembly.report(document.mark, "the files do not say how many ranks took part",
+                            "add `--set collective.ranks=8`, or how many there were");
+        return;
+    }
     if (document.find("workload") == nullptr)
         assembly.report(document.mark, "the files say nothing of the model",
                         "add its config.json, or `--set workload=llama-3-70b`");
@@ -169,13 +183,56 @@ Node put_together(Assembly& assembly, Imported& imported, std::vector<std::strin
     return document;
 }
 
-void check_scenario(Assembly& assembly, Node document, const Inspect& inspect) {
-    require_parts(assembly, document);
-    assembly.finish();
+/// Returns the scenario in a document.
+Variant check_scenario(Assembly& assembly, Node document, const Inspect& inspect) {
     assembly.expand_references(document);
     std::string name;
     GridChoices choices;
-    refuse_open(assembly, document, read_variant(assembly, document, "import", name, choices, inspect));
+    Variant variant = read_variant(assembly, document, "import", name, choices, inspect);
+    refuse_open(assembly, document, variant);
+    return variant;
+}
+
+/// Multiplies a size such as "64 KiB" by a number of ranks.
+void multiply(Node& size, std::int64_t ranks) {
+    const std::size_t unit = std::min(size.scalar.find(' '), size.scalar.size());
+    const auto number = number_in<std::int64_t>(std::string_view(size.scalar).substr(0, unit));
+    if (number) size.scalar = std::to_string(*number * ranks) + size.scalar.substr(unit);
+}
+
+/// Makes whole buffers of the sizes in a log that are shares of a rank: our key `bytes` is the whole.
+void make_whole(Assembly& assembly, Node& document) {
+    Node* const collective = document.find("collective");
+    const Node* const given = collective != nullptr ? collective->find("ranks") : nullptr;
+    if (given == nullptr) return;  // reported later
+    const auto ranks = number_in<std::int64_t>(given->scalar);
+    if (!ranks || *ranks < 1 || *ranks > largest_given)
+        return assembly.report(given->mark, "'ranks' is no number of ranks", "write for example 16");
+    if (Node* const bytes = collective->find("bytes")) multiply(*bytes, *ranks);
+    for (Node& series : document.find("measured")->find("series")->items)
+        for (Node& row : series.find("rows")->items) multiply(row.find("at")->items.front(), *ranks);
+}
+
+/// Checks a file of the kind `measured`, all of whose keys but one are those of a scenario. `notes` gets a difference
+/// between the hosts of a log and those of the platform.
+void check_measured(Assembly& assembly, Node document, const Imported& imported, std::vector<Diagnostic>& notes,
+                    const Inspect& inspect) {
+    require_parts(assembly, document);
+    assembly.finish();
+    const Node measured = take(document, "measured");
+    MeasuredKeys keys;
+    assembly.read(measured, "measured", [&](Fields& fields) { describe(fields, keys); });
+    const Variant variant = check_scenario(assembly, document, inspect);
+    if (!variant.collective || imported.hosts == 0 || !assembly.sound()) return;
+    const std::vector<Place> places = place_ranks(variant.cluster, variant.collective->placement,
+                                                  static_cast<std::uint32_t>(variant.collective->ranks));
+    std::set<std::int64_t> nodes;
+    for (const Place& place : places) nodes.insert(static_cast<std::int64_t>(place.node));
+    if (static_cast<std::int64_t>(nodes.size()) != imported.hosts)
+        notes.push_back({locate(measured.mark),
+                         fmt::format("the ranks were on {} hosts, and are on {} nodes of the platform", imported.hosts,
+                                     nodes.size()),
+                         "choose their places: `--set collective.placement='[0, 8]'`, or another platform"});
 }
 
 Node in_order(Node mapping, std::initializer_list<const char*> keys) {
@@ -225,11 +282,12 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
     const auto has = [&](const char* key) { return document.find(key) != nullptr; };
     if (has("measured")) {
         answer.kind = "measured";
-        Node scenario = document;
-        take(scenario, "measured");
-        check_scenario(assembly, std::move(scenario), inspect);
+        if (imported.sizes_of_a_rank) make_whole(assembly, document);
+        check_measured(assembly, document, imported, answer.notes, inspect);
     } else if (has("training") || has("collective") || (has("workload") && has("platform"))) {
         answer.kind = "scenario";
+        require_parts(assembly, document);
+        assembly.finish();
         check_scenario(assembly, document, inspect);
     } else if (has("platform")) {
         answer.kind = "platform";

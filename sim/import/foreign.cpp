@@ -13,6 +13,8 @@
 #include "sim/import/data_parallel_files.hpp"
 #include "sim/import/huggingface.hpp"
 #include "sim/import/machine_files.hpp"
+#include "sim/import/log_text.hpp"
+#include "sim/import/measured_logs.hpp"
 #include "sim/import/megatron_flags.hpp"
 #include "sim/import/network_texts.hpp"
 #include "sim/import/toml_document.hpp"
@@ -46,6 +48,12 @@ constexpr ForeignKind kinds[] = {
          const std::string name = std::filesystem::path(file.start.source->name).filename().string();
          imported.platform = mapping_at(file.start, {{"simgrid_xml", file.start, scalar_at(file.start, name)}});
      }},
+    {"nccl-tests", "nccl-tests' output", Syntax::text, is_nccl_tests, read_nccl_tests},
+    {"osu", "OSU micro-benchmarks' output", Syntax::text, is_osu, read_osu},
+    {"megatron-log", "Megatron-LM's log", Syntax::text, is_megatron_log, read_megatron_log},
+    {"torchtitan-log", "torchtitan's log", Syntax::text, is_torchtitan_log, read_torchtitan_log},
+    {"trainer-log", "the log of Hugging Face's Trainer", Syntax::text, is_trainer_log, read_trainer_log},
+    {"deepspeed-log", "DeepSpeed's log", Syntax::text, is_deepspeed_log, read_deepspeed_log},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
     {"astra-network", "ASTRA-sim's network", Syntax::document,
      [](const ForeignFile& file) { return is_astra_network(file.document); },
@@ -62,21 +70,6 @@ bool ends_like(const std::string& name, std::initializer_list<const char*> ends)
     return std::any_of(ends.begin(), ends.end(), [&](const char* end) { return name.ends_with(end); });
 }
 
-/// Removes what colours and underlines text on a terminal: ESC [ 4 m.
-void drop_colours(std::string& text) {
-    std::size_t kept = 0;
-    for (std::size_t at = 0; at < text.size();) {
-        if (text[at] == '\x1b' && at + 1 < text.size() && text[at + 1] == '[') {
-            at = text.find_first_not_of("0123456789;:?", at + 2);
-            if (at == std::string::npos) break;
-            ++at;  // the letter
-            continue;
-        }
-        text[kept++] = text[at++];
-    }
-    text.resize(kept);
-}
-
 ForeignFile open(Library& library, const Node& word) {
     const std::filesystem::path path = find_file(word, {});
     const std::string name = path.string();
@@ -88,17 +81,17 @@ ForeignFile open(Library& library, const Node& word) {
         return file;
     }
     constexpr std::size_t largest_text = 1 << 20;
-    Text read = read_text(path, name.ends_with(".xml") ? largest_yaml : largest_text);
+    const bool is_long = ends_like(name, {".log", ".out", ".err", ".txt", ".xml"});
+    Text read = read_text(path, is_long ? largest_yaml : largest_text);
     if (!read.text) throw ConfigError({{locate(word.mark), read.error, read.hint}});
     std::string& text = *read.text;
-    drop_colours(text);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first != std::string::npos && text[first] == '{') {
+    if (first != std::string::npos && text[first] == '{' && !text.substr(first).starts_with("{'")) {
         file.document = library.parse(shown(path), std::move(text), path.parent_path());
         file.start = {file.document.mark.source, 1, 1};
         return file;
     }
-    file.start = library.cite(shown(path), std::move(text), path.parent_path());
+    file.start = library.cite(shown(path), without_escapes(text), path.parent_path());
     check_text(*file.start.source);
     if (name.ends_with(".toml")) file.document = toml_document(file.start);
     return file;
@@ -131,6 +124,9 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
     Imported read;
     row.read(file, read);
     imported.origins.push_back(fmt::format("{}: {}", file.start.source->name, row.description));
+    if (imported.measured.kind != Node::Kind::null && read.measured.kind != Node::Kind::null)
+        read.findings.note(file.start, "the measurements of this file replace those before",
+                           "import each file alone to have both");
     for (Node Imported::*const part : {&Imported::workload, &Imported::measured})
         if ((read.*part).kind != Node::Kind::null) imported.*part = std::move(read.*part);
     for (Node Imported::*const part :
@@ -142,6 +138,10 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
     if (read.machine) {
         read.machine->name = written_name(std::filesystem::path(file.start.source->name).stem().string(), "node");
         imported.machine = std::move(read.machine);
+    }
+    if (read.measured.kind != Node::Kind::null) {
+        imported.hosts = read.hosts;
+        imported.sizes_of_a_rank = read.sizes_of_a_rank;
     }
     if (read.sequence) imported.sequence = read.sequence;
     const auto append = [](std::vector<Diagnostic>& all, std::vector<Diagnostic>& more) {

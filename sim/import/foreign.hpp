@@ -30,6 +30,8 @@ struct Imported {
     Node collective = {};                ///< a mapping, or a null
     Node trace = {};                     ///< a mapping of what is set for an execution trace beside it, or a null
     Node measured = {};                  ///< the key `measured`, or a null
+    std::int64_t hosts = 0;              ///< on which the collective was measured; 0: the file does not say it
+    bool sizes_of_a_rank = false;        ///< measured sizes are shares of a rank: to be multiplied by the ranks
     std::optional<Given> sequence = {};  ///< tokens of a sample, if a plan says them
     /// A node; the keys of its platform depend on those that are set.
     std::optional<Machine> machine = {};

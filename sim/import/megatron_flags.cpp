@@ -368,7 +368,10 @@ void read_megatron(const ForeignFile& file, Imported& imported) {
         for (const Entry& entry : options.entries)
             if (entry.key.starts_with(beginning)) run.keys.ignore(entry.key);
     imported.training = training_of(run);
-    if (options.find("hidden-size") || options.find("num-layers")) imported.workload = model_of(run);
+    if (options.find("hidden-size") || options.find("num-layers"))
+        imported.workload = model_of(run);
+    else
+        imported.sequence = run.keys.whole({"seq-length"});
     run.keys.report_others();
 }
 

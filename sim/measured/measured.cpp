@@ -64,6 +64,10 @@ void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
         assembly.report(top, "the scenario has no measurements: key 'measured' is missing",
                         "add it, or name a file that holds its content (`syncline calibrate --measured`)");
     left_out = expand_table(assembly, list);
+    if (files.choose && assembly.sound()) {
+        if (files.fits.empty()) choose_parameters();
+        if (!files.fits.empty() || list.find("parameters")) choose_rows();
+    }
     if (!files.fits.empty()) replace_parameters(assembly, list, files.fits);
     assembly.finish();
 }
@@ -238,6 +242,9 @@ const std::string& MeasuredScenario::name() const {
 }
 const Measurements& MeasuredScenario::measurements() const {
     return parts_->measurements;
+}
+const std::vector<std::string>& MeasuredScenario::chosen() const {
+    return parts_->chosen;
 }
 Resolved MeasuredScenario::resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values,
                                     const Alternative* alternative) const {

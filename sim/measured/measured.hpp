@@ -28,6 +28,10 @@ struct MeasuredFiles {
     std::string measured = {};                  ///< a file with the key's content, or CSV; empty: the key
     std::vector<std::string> fits = {};         ///< parameters that replace those written: `KEY=LEAST..MOST UNIT`
     std::vector<std::string> assignments = {};  ///< `--set`
+    /// Without calibration rows, the smallest and the largest row of the first series become some. Without parameters
+    /// as well, they are two: of a collective a start-up time and a bandwidth, of a transport that replaces the
+    /// platform's; of a training the device's speed.
+    bool choose = false;
 };
 
 class MeasuredScenario {
@@ -41,6 +45,8 @@ public:
 
     const std::string& name() const;
     const Measurements& measurements() const;
+    /// Returns what was chosen because the files do not say it, in sentences without a full stop.
+    const std::vector<std::string>& chosen() const;
     /// Returns the scenario of a row. `values` are by parameter; an empty one keeps the scenario's own value. Throws
     /// ConfigError.
     Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values,

@@ -26,6 +26,7 @@ struct MeasuredScenario::Parts {
     std::vector<Node> last;             ///< `--set`
     Node list;                          ///< the key's value
     std::vector<RowsLeftOut> left_out;  ///< of the table
+    std::vector<std::string> chosen;    ///< see MeasuredFiles
     Measurements measurements;
     std::vector<std::size_t> places;            ///< the number of each row within its series, as written
     std::vector<std::size_t> parameter_places;  ///< the number of each parameter, as written
@@ -39,6 +40,9 @@ struct MeasuredScenario::Parts {
     }
 
     void load(const MeasuredFiles& files);
+    /// Choose the calibration rows, and the parameters, if none are given.
+    void choose_rows();
+    void choose_parameters();
     void read();
     void check_series();
     void check_rows();

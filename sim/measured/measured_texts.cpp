@@ -15,11 +15,6 @@ namespace syncline::config {
 
 namespace {
 
-void put(Node& mapping, const char* key, Node value) {
-    const Mark mark = value.mark;
-    mapping.entries.push_back({key, mark, std::move(value)});
-}
-
 bool is_variant(const Node& column) {
     return column.scalar == "variant";
 }
@@ -50,6 +45,11 @@ Node row_of(const std::vector<Node>& head, const std::vector<Node>& line) {
 }
 
 }  // namespace
+
+void put(Node& mapping, const char* key, Node value) {
+    const Mark mark = value.mark;
+    mapping.entries.push_back({key, mark, std::move(value)});
+}
 
 bool is_measured_table(const std::string& path) {
     return std::filesystem::path(path).extension() == ".csv";

@@ -10,6 +10,9 @@
 /// Reads measurements from other forms than the key `measured` (measured.hpp), and converts them to its content.
 namespace syncline::config {
 
+/// Adds an entry with the place of its value.
+void put(Node& mapping, const char* key, Node value);
+
 /// Returns whether the file is a table in CSV (RFC 4180) of calibration rows: its last column is a field of the result,
 /// `variant` is the variant, and other columns are keys: `variant,training.ranks,throughput_samples_per_s`.
 bool is_measured_table(const std::string& path);

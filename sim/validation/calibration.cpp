@@ -130,10 +130,12 @@ Predictions predict(const config::MeasuredScenario& scenario, Simulator& simulat
     }
     const std::vector<Answer> answers = simulator.all_answers(questions);
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    Predictions result{std::vector<double>(all.size(), none), std::vector<std::string>(all.size())};
+    Predictions result{std::vector<double>(all.size(), none), std::vector<std::string>(all.size()),
+                       std::vector<Cause>(all.size())};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         result.predicted[rows[i]] = answers[i].value.value_or(none);
         result.failures[rows[i]] = answers[i].failure;
+        result.causes[rows[i]] = answers[i].cause;
     }
     return result;
 }

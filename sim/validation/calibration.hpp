@@ -33,6 +33,7 @@ struct Predictions {
     /// By row: the reason why its simulation failed, and its prediction is not a number; an empty text, or no
     /// texts at all: it did not.
     std::vector<std::string> failures;
+    std::vector<Cause> causes = {};  ///< by row
 };
 
 /// Predicts all rows, except those that `options` refuses, with these values of the parameters. Where there is none the

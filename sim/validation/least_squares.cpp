@@ -67,9 +67,11 @@ private:
     double least(std::size_t i) const { return std::log(unknowns_[free_[i]].least); }
     double most(std::size_t i) const { return std::log(unknowns_[free_[i]].most); }
 
-    /// One unknown and one measurement, which it can meet: a search for a root takes a third of the simulations.
+    /// What can be met exactly takes fewer simulations than a search for a minimum, for one unknown and one measurement
+    /// a third.
     bool fit_exactly() {
-        if (free_.size() != 1 || measurements_ != 1) return false;
+        if (free_.size() > 1) return fit_several();
+        if (measurements_ != 1) return false;
         const std::optional<double> at = root(least(0), most(0), [&](const std::vector<double>& logarithms) {
             std::vector<Point> points;
             for (const double logarithm : logarithms) points.push_back({logarithm});
@@ -81,13 +83,24 @@ private:
         return at.has_value();
     }
 
-    void minimise() {
+    Box box() const {
         Box box;
         for (std::size_t i = 0; i < free_.size(); ++i) {
             box.least.push_back(least(i));
             box.most.push_back(most(i));
         }
-        const Minimum found = minimum(box, [&](const std::vector<Point>& points) {
+        return box;
+    }
+
+    bool fit_several() {
+        const std::optional<Point> at =
+            zero(box(), [&](const std::vector<Point>& points) { return residuals_at(points); });
+        if (at) at_ = *at;
+        return at.has_value();
+    }
+
+    void minimise() {
+        const Minimum found = minimum(box(), [&](const std::vector<Point>& points) {
             std::vector<double> values;
             for (const std::vector<double>& r : residuals_at(points)) values.push_back(sum_of_squares(r));
             return values;

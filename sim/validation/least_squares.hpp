@@ -5,11 +5,12 @@
 #include <vector>
 
 /// Estimates numbers above zero, each within bounds, with which a model comes closest to measurements: minimises Σ r²,
-/// r = ln(predicted / measured), over the logarithms of the numbers. A coarse grid gives the start for BOBYQA, which
-/// needs no derivatives (Powell, DAMTP 2009/NA06; in NLopt). One number with one measurement is the root of r
-/// (solvers.hpp), if r has different signs at the bounds. With the Jacobian J of r by the logarithms (central
-/// differences of 1 %), independent errors of 1 % in the measurements change number j by sqrt((JᵀJ)⁻¹_jj) %. Left out:
-/// minima other than the one nearest to the best point of the grid, and roots other than one.
+/// r = ln(predicted / measured), over the logarithms of the numbers. What can be met exactly is found first, by
+/// Newton's method, or for one number with one measurement as the root of r, if r has different signs at the bounds
+/// (solvers.hpp). Else a coarse grid gives the start for BOBYQA, which needs no derivatives (Powell, DAMTP 2009/NA06;
+/// in NLopt). With the Jacobian J of r by the logarithms (central differences of 1 %), independent errors of 1 % in the
+/// measurements change number j by sqrt((JᵀJ)⁻¹_jj) %. Left out: minima other than the one nearest to the best point of
+/// the grid, and roots other than one.
 namespace syncline::validation {
 
 struct Unknown {

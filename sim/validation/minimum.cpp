@@ -12,7 +12,7 @@ namespace syncline::validation {
 
 namespace {
 
-constexpr double step_at_the_end = 1e-9;   // of a logarithm, so relative to the value
+constexpr double step_at_the_end = 1e-6;   // of a logarithm, so relative to the value
 constexpr double as_good_as_zero = 1e-20;  // a sum of squares
 constexpr int most_trials_each = 150;      // a chosen limit: smooth problems take about 20 trials per unknown
 

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <optional>
 
+#include "sim/base/number.hpp"
 #include "sim/base/split_mix.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/output/expected_fields.hpp"
@@ -18,15 +20,34 @@ namespace {
 
 constexpr double for_ever_s = 3600;
 
-/// Simulates in a separate process, which returns only the number.
+/// Returns the lines in which a simulating process says the cause of its result.
+std::string cause_lines(const Json& result) {
+    const auto points = result.find("points");
+    const Json& one = points != result.end() && !points->empty() ? points->front() : result;
+    const Json limited = one.value("limited_by", Json()), exposed = one.value("exposed_communication_time_s", Json()),
+               whole = one.value("iteration_time_s", Json());
+    const bool share = exposed.is_number() && whole.is_number() && whole.get<double>() > 0;
+    return fmt::format("{}\n{}", share ? fmt::format("{}", exposed.get<double>() / whole.get<double>()) : "",
+                       limited.is_string() ? limited.get<std::string>() : "");
+}
+
+Cause cause_in(const std::string& lines) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    Cause cause;
+    cause.exposed = number_in<double>(std::string_view(lines).substr(0, end));
+    cause.limited_by = lines.substr(std::min(end + 1, lines.size()));
+    return cause;
+}
+
+/// Simulates in a separate process, which returns only the number and its cause.
 std::string simulate(const RowRun& question) {
-    const std::optional<double> value =
-        number_of(batch::simulate_run(question.scenario, question.seed, question.allow_oom), question.field);
+    const Json result = batch::simulate_run(question.scenario, question.seed, question.allow_oom);
+    const std::optional<double> value = number_of(result, question.field);
     if (!value) throw ReplayError(fmt::format("its result has no '{}'", question.field));
     if (question.positive && *value <= 0)
         throw ReplayError(fmt::format("its '{}' is {}, but must be above zero, since errors are relative to it",
                                       question.field, *value));
-    return fmt::format("{}", *value);
+    return fmt::format("{}\n{}", *value, cause_lines(result));
 }
 
 }  // namespace
@@ -81,6 +102,7 @@ void Simulator::serve() {
             continue;
         }
         one.answer = std::strtod(ended.text.c_str(), nullptr);
+        one.cause = cause_in(ended.text.substr(std::min(ended.text.find('\n'), ended.text.size() - 1) + 1));
         ++answered_;
         if (watch_) watch_(answered_);
     }
@@ -120,8 +142,8 @@ std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
 std::vector<Answer> Simulator::all_answers(const std::vector<RowRun>& questions) {
     std::vector<Answer> answers;
     for (const Simulation* const one : ended(questions, true))
-        answers.push_back(
-            {one->answer, one->failure ? fmt::format("{}: {}", questions[answers.size()].name, *one->failure) : ""});
+        answers.push_back({one->answer, one->cause,
+                           one->failure ? fmt::format("{}: {}", questions[answers.size()].name, *one->failure) : ""});
     return answers;
 }
 

@@ -33,9 +33,16 @@ std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number);
 /// A signal ended the work.
 struct Stopped {};
 
+/// What takes the time of a simulated row.
+struct Cause {
+    std::string limited_by;         ///< as in results; empty: unknown
+    std::optional<double> exposed;  ///< share of an iteration in exchanges that no computation overlaps
+};
+
 /// What a simulation ended with.
 struct Answer {
     std::optional<double> value = {};
+    Cause cause = {};
     std::string failure =
         {};  ///< without a value: the simulation's name and the reason, the signal that ended it for one
 };
@@ -66,6 +73,7 @@ private:
         RowRun question;
         bool begun = false;
         std::optional<double> answer = {};
+        Cause cause = {};
         std::optional<std::string> failure = {};
     };
     struct Asked {

@@ -20,6 +20,15 @@ struct Box {
     Point least, most;
 };
 
+/// Returns the values of several functions at each of several points, which may be computed concurrently.
+using Functions = std::function<std::vector<std::vector<double>>(const std::vector<Point>&)>;
+
+/// Finds a point of the box at which all functions are zero, in a few evaluations: Newton's method from the centre,
+/// with the derivatives of Broyden's method (Math. Comp. 19, 1965) after the first step. Of more functions than
+/// numbers, and of numbers without effect, steps are least squares. Returns nothing if it does not come close. Throws
+/// what `functions` throws.
+std::optional<Point> zero(const Box& box, const Functions& functions);
+
 /// Returns a function's values at several points, which may be computed concurrently.
 using Objective = std::function<std::vector<double>(const std::vector<Point>&)>;
 

@@ -24,6 +24,8 @@ bool repeated(const Validation& one);
 /// The source, with its spread.
 std::string head_of(const Validation& one);
 std::string rows_table(const Validation& one, const text::TableLayout& layout);
+/// What limits the predicted rows, how far off they are, and what that says; empty if nothing is known of any.
+std::string causes_table(const Validation& one, const text::TableLayout& layout);
 std::string parameters_table(const Validation& one, const text::TableLayout& layout);
 std::string left_out_table(const Validation& one, const text::TableLayout& layout);
 std::string assumptions_table(const Validation& one, const text::TableLayout& layout);

@@ -9,6 +9,7 @@
 #include "sim/base/replay_error.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/lowering/device_memory.hpp"
+#include "sim/output/field_units.hpp"
 #include "sim/validation/accuracy.hpp"
 
 namespace syncline::validation {
@@ -92,6 +93,22 @@ double Validation::accuracy(std::size_t row) const {
 std::optional<double> Validation::uncalibrated_error(std::size_t row) const {
     if (uncalibrated.empty() || std::isnan(uncalibrated[row])) return std::nullopt;
     return uncalibrated[row] / measurements.rows[row].value - 1;
+}
+std::optional<double> Validation::slower(std::size_t row) const {
+    const config::MeasuredRow& measured = measurements.rows[row];
+    if (measured.calibrates || failed(row)) return std::nullopt;
+    const double ratio = calibration.predicted[row] / measured.value;
+    switch (unit_of(measurements.series[measured.series].field)) {
+        case Unit::seconds:
+            return 1 - ratio;
+        case Unit::samples_per_s:
+        case Unit::tokens_per_s:
+        case Unit::bandwidth:
+        case Unit::tflops:
+            return 1 - 1 / ratio;
+        default:
+            return std::nullopt;
+    }
 }
 bool Validation::doubtful(std::size_t row) const {
     return !measurements.series[measurements.rows[row].series].doubt.empty();

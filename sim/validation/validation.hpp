@@ -62,6 +62,9 @@ struct Validation {
     double accuracy(std::size_t row) const;
     /// Error of a row without calibration; nothing if it is not known.
     std::optional<double> uncalibrated_error(std::size_t row) const;
+    /// By how much a predicted row is shorter than the measurement, for rows of a time or a rate: above zero if what
+    /// was measured is slower. Nothing for others, and for rows that calibrate or have failed.
+    std::optional<double> slower(std::size_t row) const;
     bool doubtful(std::size_t row) const;
     bool has_rows(std::size_t series) const;
     const Spread* spread(std::size_t row) const { return spreads.empty() || !spreads[row] ? nullptr : &*spreads[row]; }

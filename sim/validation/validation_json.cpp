@@ -106,6 +106,10 @@ Json object(const Validation& one, std::size_t number) {
         const Between all = between(one, number);
         json.update({{"predicted_lowest", value(all.lowest)}, {"predicted_highest", value(all.highest)}});
     }
+    if (!one.calibration.causes.empty() && !one.failed(number)) {
+        const Cause& cause = one.calibration.causes[number];
+        json.update({{"limited_by", text_or_null(cause.limited_by)}, {"exposed_share", number_or_null(cause.exposed)}});
+    }
     if (one.failed(number)) json["failure"] = one.calibration.failures[number];
     if (!one.short_of_memory.empty()) json["fits_memory"] = !one.lacks_memory(number);
     return json;

@@ -77,6 +77,7 @@ std::string to_table(const Points& points, const text::TableLayout& layout) {
     std::string text;
     for (const Validation& one : points.points) {
         text += head_of(one) + rows_table(one, layout) + "\n";
+        if (const std::string causes = causes_table(one, layout); !causes.empty()) text += causes + "\n";
         if (!one.measurements.parameters.empty()) text += parameters_table(one, layout) + "\n";
         if (!one.leave_one_out.empty()) text += left_out_table(one, layout) + "\n";
         if (!one.assumptions.empty()) text += assumptions_table(one, layout) + "\n";

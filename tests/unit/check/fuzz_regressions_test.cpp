@@ -24,6 +24,7 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
         {"import_lstopo", fuzz::import_lstopo},
         {"import_nccl", fuzz::import_nccl},
         {"import_ns3", fuzz::import_ns3},
+        {"import_log", fuzz::import_log},
         {"import_options", fuzz::import_options},
         {"import_toml", fuzz::import_toml},
         {"import_topo", fuzz::import_topo},

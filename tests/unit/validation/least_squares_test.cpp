@@ -48,6 +48,22 @@ const Unknown any{1e-3, 1e3};
 
 }  // namespace
 
+TEST_CASE("least squares: two answers that two unknowns can meet take few trials") {
+    const std::vector<double> truth{4.7e-6, 3.1e9};
+    std::vector<double> measured;
+    for (const std::size_t row : {0, 1}) measured.push_back(exchange(truth, 3 * row));
+    const Model model = [](const std::vector<double>& values, std::size_t row) { return exchange(values, 3 * row); };
+    std::size_t trials = 0;
+    const Residuals all = residuals(model, {1, 1}, measured);
+    const Fit found = least_squares({{1e-7, 1e-3}, {1e7, 1e11}}, 2, [&](const std::vector<Trial>& some) {
+        trials += some.size();
+        return all(some);
+    });
+    CHECK(*found.unknowns[0].value == Approx(truth[0]).epsilon(1e-6));
+    CHECK(*found.unknowns[1].value == Approx(truth[1]).epsilon(1e-6));
+    CHECK(trials < 30);  // a grid has 16 alone
+}
+
 TEST_CASE("least squares: latency and bandwidth are found from exact answers, to a part in a million", "[memory]") {
     const std::vector<double> truth{4.7e-6, 3.1e9};
     std::vector<double> measured;
