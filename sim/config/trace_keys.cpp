@@ -33,6 +33,9 @@ void describe(Fields& fields, TracePlan& plan) {
          "receivers. Default: the format's: `unlimited` for Chakra."},
         plan.eager_bytes, Dimension::bytes,
         {.zero = true, .word = "unlimited", .word_value = std::numeric_limits<double>::infinity()});
+    std::int64_t step = -1;
+    fields.integer({"step", "Step of a profile that is replayed: N of `ProfilerStep#N`. Default: the middle one."},
+                   step, 0, std::int64_t{1} << 40);
     fields.flag(
         {"host_time",
          "Work of the rank's processor takes its recorded time, one node after the other; else the device always "
@@ -48,6 +51,7 @@ void describe(Fields& fields, TracePlan& plan) {
         [&](const std::vector<std::string>& paths) {
             if (!fields.sound()) return;
             options.format = format == "auto" ? "" : format;
+            if (step >= 0) options.step = static_cast<std::uint64_t>(step);
             options.ranks = static_cast<std::uint32_t>(ranks);
             try {
                 plan.trace = std::make_shared<const ExecutionTrace>(read_trace(paths, options));

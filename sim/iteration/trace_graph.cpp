@@ -52,6 +52,7 @@ private:
 
     struct RankStreams {
         StreamId compute = no_stream, host = no_stream;
+        std::map<std::uint32_t, StreamId> copies;  ///< by stream of the nodes
         TaskId begin = no_task;
         /// Streams for messages, by a task after which each is free.
         std::unordered_map<TaskId, std::vector<StreamId>> free_after;
@@ -154,6 +155,7 @@ private:
 
     double seconds_of(const TraceNode& node) const {
         if (node.kind == NodeKind::host) return plan_.host_time ? node.seconds : 0;
+        if (node.kind == NodeKind::copy) return node.seconds;
         return (node.flop > 0 ? node.flop / cluster_.device.flops_per_s : node.seconds) / plan_.speed;
     }
 
@@ -168,12 +170,21 @@ private:
             return done(node, std::move(after), last);
         }
         RankStreams& rank = ranks_[one.rank];
-        const bool host = one.kind == NodeKind::host;
-        if (host && rank.host == no_stream) rank.host = graph_.add_stream(one.rank, StreamKind::input_copy);
-        Task task{host ? rank.host : rank.compute, Phase::kernel, one.name, seconds};
+        if (one.kind == NodeKind::host && rank.host == no_stream)
+            rank.host = graph_.add_stream(one.rank, StreamKind::input_copy);
+        const StreamId stream = one.kind == NodeKind::host   ? rank.host
+                                : one.kind == NodeKind::copy ? copies_of(one)
+                                                             : rank.compute;
+        Task task{stream, Phase::kernel, one.name, seconds};
         const TaskId added = add(task, after);
         pass_on(after, added);
         done(node, {added}, last);
+    }
+
+    StreamId copies_of(const TraceNode& node) {
+        const auto [found, added] = ranks_[node.rank].copies.try_emplace(node.stream, no_stream);
+        if (added) found->second = graph_.add_stream(node.rank, StreamKind::host_copy);
+        return found->second;
     }
 
     /// Adds a task that takes no time, after others.

@@ -6,9 +6,9 @@
 
 /// Makes a task graph of an execution trace.
 ///
-/// - Computation of a rank runs on one compute stream, host nodes on another, collectives on one stream for each group,
-///   in the order of the nodes. A node that waits for others gives way to later ones only where the order would close a
-///   cycle. A send or receive waits for its dependencies alone.
+/// - Computation of a rank runs on one compute stream, host nodes on another, copies on one for each stream of theirs,
+///   collectives on one for each group, in the order of the nodes. A node that waits for others gives way to later ones
+///   only where the order would close a cycle. A send or receive waits for its dependencies alone.
 /// - A collective has the algorithm that the cluster's transport chooses for its size, as in a training, or else the
 ///   operation's default.
 /// - A send is one message, which starts when its receive has been posted, or earlier (transport.eager). Messages

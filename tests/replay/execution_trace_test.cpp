@@ -216,3 +216,22 @@ TEST_CASE("the explanation of a trace adds up, and its changes are those of othe
     CHECK(after("device x2") == Approx(150 * us + ring_s));
     CHECK(after("batch x2") == -1);  // a trace has no samples
 }
+
+TEST_CASE("a trace's copies run beside computation, one at a time in each stream") {
+    Written one(1);
+    const auto copy = [&](std::uint32_t stream, double seconds) {
+        return one.add({.kind = NodeKind::copy, .rank = 0, .stream = stream, .seconds = seconds}, {});
+    };
+    copy(1, 60 * us);
+    copy(2, 80 * us);
+    one.compute(0, 30 * us, {copy(1, 50 * us)});  // after both copies of stream 1
+    one.compute(0, 100 * us);
+    TracePlan plan = one.plan();
+    // The first kernel waits for 110 us; the second one comes after it.
+    const Result result = simulate(star(1), plan);
+    CHECK(result.time.iteration_s == Approx(240 * us));
+    CHECK(result.time.longest_compute_s == Approx(130 * us));
+    CHECK(result.time.longest_copies_s == Approx(110 * us));
+    plan.speed = 10;  // of the kernels, not of the copies
+    CHECK(simulate(star(1), plan).time.iteration_s == Approx(123 * us));
+}
