@@ -97,7 +97,8 @@ std::vector<Named> variants(const std::vector<std::string>& words) {
             continue;  // another word
         }
     }
-    return {};
+    throw UsageError(words.empty() ? "the list of variants is that of a scenario: name one"
+                                   : fmt::format("there is no scenario '{}'", fmt::join(words, " ")));
 }
 
 /// Lists that are not presets, by name.

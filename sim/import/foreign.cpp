@@ -33,6 +33,8 @@ constexpr ForeignKind kinds[] = {
     {"accelerate", "Accelerate's YAML", Syntax::document,
      [](const ForeignFile& file) { return is_accelerate(file.document); },
      [](const ForeignFile& file, Imported& imported) { read_accelerate(file.document, imported); }},
+    {"nemo", "NeMo 1's YAML", Syntax::document, [](const ForeignFile& file) { return is_nemo(file.document); },
+     [](const ForeignFile& file, Imported& imported) { read_nemo(file.document, imported); }},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
 };
 

@@ -12,7 +12,6 @@
 #include "sim/collective/direct.hpp"
 #include "sim/execution/trace_error.hpp"
 #include "sim/iteration/exchange.hpp"
-#include "sim/lowering/chooser.hpp"
 
 namespace syncline {
 
@@ -250,6 +249,7 @@ private:
         const auto [pair, first] = pairs_.try_emplace({one.rank, one.peer}, Pair{});
         if (first) pair->second.group = graph_.add_group({one.rank, one.peer});
         Exchange exchange{message_, pair->second.group, pair->second.messages++, one.bytes};
+        exchange.kind = ExchangeClass::point_to_point;
         exchange.buffered = static_cast<double>(one.bytes) <= plan_.eager_bytes.value_or(trace_.eager_bytes);
         found->second = graph_.add_exchange(exchange);
         return found->second;
@@ -301,12 +301,8 @@ private:
     Chooser& chooser(Group& group, std::uint8_t operation) {
         const auto found = group.choosers.find(operation);
         if (found != group.choosers.end()) return found->second;
-        AlgorithmSpec spec;
-        spec.operation = trace_.operations[operation];
-        spec.name = algorithm_names(spec.operation).front();
         return group.choosers
-            .try_emplace(operation, cluster_, group.places, spec, std::optional<Selection>{},
-                         std::optional<std::int64_t>{}, *terrains_)
+            .emplace(operation, trace_chooser(cluster_, group.places, trace_.operations[operation], *terrains_))
             .first->second;
     }
 
@@ -334,6 +330,14 @@ private:
 };
 
 }  // namespace
+
+Chooser trace_chooser(const Cluster& cluster, const std::vector<Place>& places, const std::string& operation,
+                      Terrains& terrains) {
+    AlgorithmSpec spec;
+    spec.operation = operation;
+    spec.name = algorithm_names(operation).front();
+    return {cluster, places, spec, std::nullopt, std::nullopt, terrains};
+}
 
 TaskGraph build_trace(const Cluster& cluster, const TracePlan& plan) {
     return Builder(cluster, plan).build();

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "sim/lowering/chooser.hpp"
 #include "sim/plan/trace_plan.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -22,5 +26,9 @@ namespace syncline {
 /// Task::subject is the node's name, as an index into ExecutionTrace::names. Each rank ends with an update, which waits
 /// for all its nodes. Throws TraceError if collectives of several ranks wait for each other.
 TaskGraph build_trace(const Cluster& cluster, const TracePlan& plan);
+
+/// Returns who chooses the algorithms of an operation in a group with members at these places.
+Chooser trace_chooser(const Cluster& cluster, const std::vector<Place>& places, const std::string& operation,
+                      Terrains& terrains);
 
 }  // namespace syncline

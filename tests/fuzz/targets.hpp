@@ -13,7 +13,7 @@ using Target = void(std::string_view input);
 
 Target dot, graphml, import_json, import_options, import_toml, measured, result_texts, results, scenario, selection,
     simgrid_xml, study, topology, where;
-Target trace_astra_text, trace_chakra, trace_chakra_json, trace_dax, trace_dot, trace_goal, trace_simgrid_ti,
-    trace_wfformat;
+Target trace_astra_text, trace_chakra, trace_chakra_json, trace_dax, trace_dot, trace_goal, trace_kineto,
+    trace_simgrid_ti, trace_wfformat;
 
 }  // namespace syncline::fuzz
