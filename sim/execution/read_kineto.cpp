@@ -152,18 +152,19 @@ private:
     }
 
     /// ProcessGroupNCCL calls cudaStreamWaitEvent before it launches an exchange, and Work::wait() before the launch of
-    /// the kernels that need it.
+    /// the kernels that need it, maybe by another thread.
     void find_called_waits() {
-        std::unordered_map<std::uint64_t, std::uint64_t> waiting;  // by thread: calls that no launch belongs to
+        std::uint64_t all = 0;                                  // calls of all threads
+        std::unordered_map<std::uint64_t, std::uint64_t> seen;  // by thread: those before its last launch
         std::vector<bool> exchanges(calls_.size(), false);
         for (const Work& work : works_)
             if (work.call != Profile::none && work.exchange != Profile::none) exchanges[work.call] = true;
         for (Number i = 0; i < calls_.size(); ++i) {
-            std::uint64_t& waits = waiting[calls_[i].thread];
-            if (calls_[i].kind == Profile::Call::Kind::wait_event) ++waits;
+            if (calls_[i].kind == Profile::Call::Kind::wait_event) ++all;
             if (!calls_[i].launches) continue;
-            calls_[i].waits = waits > 0;
-            waits = exchanges[i] && waits > 0 ? waits - 1 : 0;
+            std::uint64_t& before = seen[calls_[i].thread];
+            calls_[i].waits = all > before;
+            before = exchanges[i] ? std::min(before + 1, all) : all;
         }
         for (Work& work : works_)
             if (work.call != Profile::none && work.exchange == Profile::none) work.waits = calls_[work.call].waits;
@@ -514,8 +515,7 @@ void read_kineto(const std::vector<std::string>& files, const TraceOptions& opti
     builder.trace.ranks = static_cast<std::uint32_t>(files.size());
     for (std::size_t i = 0; i < files.size(); ++i)
         in_trace_file(files[i], [&] {
-            const TraceFile file = read_trace_file(files[i]);
-            const Profile profile = read_kineto_profile(file, builder);
+            const Profile profile = read_kineto_profile(read_trace_file(files[i]), builder);
             if (const auto step = step_of(profile, chosen.step)) {
                 chosen.step = step->number;
                 builder.remark(fmt::format("ProfilerStep#{} is replayed{}", step->number,
