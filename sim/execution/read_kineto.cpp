@@ -353,30 +353,33 @@ std::optional<Profile::Step> step_of(const Profile& profile, const std::optional
         fmt::format("it has no step {}, but those from {} to {}", *wanted, steps.front().number, steps.back().number));
 }
 
-/// Returns the ranks that a rank of `ranks` exchanges with, if `rank` of `world` does with `group`: the same part of a
-/// mesh, as group[0] + step × i.
-std::vector<std::uint32_t> moved(const Profile::Group& group, std::uint64_t own, std::uint64_t world,
-                                 std::uint32_t rank, std::uint32_t ranks) {
-    const std::uint64_t size = group.size;
-    std::vector<std::uint32_t> members;
-    if (size == world || size == 0) {
-        members.resize(ranks);
-        std::iota(members.begin(), members.end(), 0);
-        return members;
+/// What a process group of one rank is for the others: the same part of a mesh, which has ranks first + step × i.
+struct Part {
+    std::uint64_t size = 1, step = 1;
+
+    std::uint64_t first_of(std::uint64_t rank) const { return rank / (step * size) * (step * size) + rank % step; }
+    std::vector<std::uint32_t> ranks_of(std::uint64_t rank) const {
+        std::vector<std::uint32_t> ranks;
+        for (std::uint64_t i = 0; i < size; ++i) ranks.push_back(static_cast<std::uint32_t>(first_of(rank) + step * i));
+        return ranks;
     }
+};
+
+/// Returns the part of `ranks` ranks that `group` is, of which rank `own` of `world` is a member.
+Part part_of(const Profile::Group& group, std::uint64_t own, std::uint64_t world, std::uint64_t ranks) {
+    const std::uint64_t size = group.size;
+    if (size == world || size == 0) return {ranks, 1};
     const auto refuse_group = [&](const std::string& why) {
         throw TraceError(fmt::format("process group '{}' of {} ranks {}; give the files of all ranks",
                                      printable(group.name), size, why));
     };
     if (group.ranks.size() != size) refuse_group("has no list of ranks");
-    const std::uint64_t step = size == 1 ? 1 : group.ranks[1] - std::uint64_t{group.ranks[0]};
-    const auto first_of = [&](std::uint64_t of) { return of / (step * size) * (step * size) + of % step; };
-    bool regular = step >= 1 && step <= most_trace_ranks && first_of(own) == group.ranks[0];
-    for (std::uint64_t i = 0; i < size && regular; ++i) regular = group.ranks[i] == group.ranks[0] + step * i;
-    if (!regular) refuse_group("is no regular part of all ranks");
-    if (ranks % (step * size) != 0) refuse_group(fmt::format("{} apart does not divide {} ranks", step, ranks));
-    for (std::uint64_t i = 0; i < size; ++i) members.push_back(static_cast<std::uint32_t>(first_of(rank) + step * i));
-    return members;
+    const Part part{size, size == 1 ? 1 : group.ranks[1] - std::uint64_t{group.ranks[0]}};
+    if (part.step == 0 || part.step > most_trace_ranks || part.ranks_of(own) != group.ranks)
+        refuse_group("is no regular part of all ranks");
+    if (ranks % (part.step * size) != 0)
+        refuse_group(fmt::format("{} apart does not divide {} ranks", part.step, ranks));
+    return part;
 }
 
 class KinetoTrace {
@@ -385,27 +388,37 @@ public:
         builder.trace.eager_bytes = std::numeric_limits<double>::infinity();
     }
 
-    /// Adds what one rank does, as `rank`. `members`: ranks of each group of the profile.
-    void add(const RankNodes& from, const Profile& profile, std::uint32_t rank,
-             const std::vector<std::vector<std::uint32_t>>& members) {
+    /// Adds what one rank does, as `rank`. `number_of` returns the trace's number of a group of the profile.
+    void add(const RankNodes& from, std::uint32_t rank, const std::function<Number(Number)>& number_of) {
         const ExecutionTrace& nodes = from.nodes();
         const auto first = static_cast<Number>(builder_.trace.size());
-        std::vector<Number> groups(members.size(), Profile::none), after;
+        std::vector<Number> after;
         for (Number i = 0; i < nodes.size(); ++i) {
             TraceNode node = nodes.nodes()[i];
             node.rank = rank;
             if (node.kind == NodeKind::collective) {
-                Number& group = groups[node.group];
-                if (group == Profile::none) group = group_of(profile.groups[node.group].name, members[node.group]);
-                node.group = group;
+                node.group = number_of(node.group);
                 const auto sequence = from.sequences().find(i);
-                calls_[group][rank].emplace_back(
+                calls_[node.group][rank].emplace_back(
                     sequence == from.sequences().end() ? std::nullopt : std::optional(sequence->second), first + i);
             }
             after.clear();
             for (const Number on : nodes.dependencies_of(i)) after.push_back(first + on);
             builder_.add(node, after);
         }
+    }
+
+    /// Returns the number of the group with this name and these ranks.
+    Number group_of(const std::string& name, const std::vector<std::uint32_t>& ranks) {
+        const auto [found, is_new] =
+            groups_.try_emplace(std::pair(name, ranks), static_cast<Number>(builder_.trace.groups.size()));
+        if (!is_new) return found->second;
+        builder_.count_members(ranks.size());
+        if (std::set(ranks.begin(), ranks.end()).size() != ranks.size())
+            throw TraceError(fmt::format("process group '{}' has a rank twice", printable(name)));
+        builder_.trace.groups.push_back(ranks);
+        calls_.emplace_back();
+        return found->second;
     }
 
     void finish() {
@@ -418,18 +431,6 @@ public:
 private:
     /// Exchanges of a rank in a group, in order: their sequence numbers and nodes.
     using Calls = std::vector<std::pair<std::optional<std::uint64_t>, Number>>;
-
-    Number group_of(const std::string& name, const std::vector<std::uint32_t>& ranks) {
-        const auto [found, is_new] =
-            groups_.try_emplace(std::pair(name, ranks), static_cast<Number>(builder_.trace.groups.size()));
-        if (!is_new) return found->second;
-        builder_.count_members(ranks.size());
-        if (std::set(ranks.begin(), ranks.end()).size() != ranks.size())
-            throw TraceError(fmt::format("process group '{}' has a rank twice", printable(name)));
-        builder_.trace.groups.push_back(ranks);
-        calls_.emplace_back();
-        return found->second;
-    }
 
     /// Profiles of the same step may begin and end at different exchanges.
     void leave_out_unmatched(Number group) {
@@ -483,27 +484,39 @@ void add_for_all(const Profile& profile, const TraceOptions& options, TraceBuild
     builder.trace.ranks = static_cast<std::uint32_t>(ranks);
     if (ranks > 1) builder.remark(fmt::format("all {} ranks do what rank {} does, without waiting", ranks, own));
     const RankNodes nodes(profile, step_of(profile, options.step), builder);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        std::vector<std::vector<std::uint32_t>> members;
-        for (const Profile::Group& group : profile.groups)
-            members.push_back(moved(group, own, world, rank, builder.trace.ranks));
-        trace.add(nodes, profile, rank, members);
-    }
+    if (nodes.nodes().size() > most_trace_nodes / ranks)
+        throw TraceError(fmt::format("{} nodes on each of {} ranks are more than {}", nodes.nodes().size(), ranks,
+                                     most_trace_nodes));
+    std::map<Number, Part> parts;                                // by the profile's group
+    std::map<std::pair<Number, std::uint64_t>, Number> numbers;  // by that and the first rank
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        trace.add(nodes, rank, [&](Number group) {
+            const Profile::Group& from = profile.groups[group];
+            auto part = parts.find(group);
+            if (part == parts.end()) part = parts.emplace(group, part_of(from, own, world, ranks)).first;
+            const auto [found, is_new] = numbers.try_emplace({group, part->second.first_of(rank)}, 0);
+            if (is_new) found->second = trace.group_of(from.name, part->second.ranks_of(rank));
+            return found->second;
+        });
 }
 
 void add_rank(const Profile& profile, const TraceOptions& options, std::uint32_t rank, TraceBuilder& builder,
               KinetoTrace& trace) {
-    std::vector<std::vector<std::uint32_t>> members;
-    for (const Profile::Group& group : profile.groups) {
-        if (group.ranks.empty() && group.size != builder.trace.ranks)
-            throw TraceError(fmt::format("it does not say which {} ranks are in process group '{}'", group.size,
-                                         printable(group.name)));
-        members.push_back(group.ranks);
-        if (!group.ranks.empty()) continue;
-        members.back().resize(builder.trace.ranks);
-        std::iota(members.back().begin(), members.back().end(), 0);
-    }
-    trace.add(RankNodes(profile, step_of(profile, options.step), builder), profile, rank, members);
+    std::map<Number, Number> numbers;  // by the profile's group
+    trace.add(RankNodes(profile, step_of(profile, options.step), builder), rank, [&](Number group) {
+        const Profile::Group& from = profile.groups[group];
+        const auto [found, is_new] = numbers.try_emplace(group, 0);
+        if (!is_new) return found->second;
+        std::vector<std::uint32_t> ranks = from.ranks;
+        if (ranks.empty() && from.size != builder.trace.ranks)
+            throw TraceError(fmt::format("it does not say which {} ranks are in process group '{}'", from.size,
+                                         printable(from.name)));
+        if (ranks.empty()) {
+            ranks.resize(builder.trace.ranks);
+            std::iota(ranks.begin(), ranks.end(), 0);
+        }
+        return found->second = trace.group_of(from.name, ranks);
+    });
 }
 
 }  // namespace
