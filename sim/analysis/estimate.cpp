@@ -127,6 +127,16 @@ Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std:
                     place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)));
 }
 
+Estimate estimate(const Cluster& cluster, const TracePlan& plan) {
+    constexpr double node_B = 500;
+    const Work whole = work_of(cluster, plan);
+    Estimate result =
+        estimate(cluster, choose_fidelity(plan.fidelity, cluster, 0, counted_messages(whole)), whole, {{whole}, whole},
+                 1, 1, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks())));
+    result.memory_bytes += node_B * static_cast<double>(plan.trace->size());
+    return result;
+}
+
 std::string words_of(const Estimate& estimate) {
     return fmt::format("about {} messages in {} iteration{}, {} of memory, {}", counted(estimate.messages),
                        estimate.iterations, estimate.iterations == 1 ? "" : "s",

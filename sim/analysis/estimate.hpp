@@ -7,6 +7,7 @@
 #include "sim/analysis/fidelity_choice.hpp"
 #include "sim/iteration/work.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/plan/trace_plan.hpp"
 
 /// Memory and time that a simulation takes, estimated from its Work before anything is built.
 ///
@@ -27,6 +28,8 @@
 /// exchange of 1024 ranks on a ring of nodes takes four times the memory); recorded messages (440 B each, at most 8
 /// million); the one rank for the scaling efficiency.
 ///
+/// Of a trace, 500 B are added for each node, which has been read already.
+///
 /// If a plan is folded, tasks and messages are those of the ranks that stand for others (symmetry.hpp), in each of the
 /// two replays with fewer microbatches that may stand for all (micro_batches.hpp). These are known only afterwards: if
 /// they do not, it takes longer.
@@ -45,6 +48,8 @@ Estimate estimate(const Lowered& training);
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan);
 /// `chosen` is the result of choose_exchanges (sweep.hpp).
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen);
+
+Estimate estimate(const Cluster& cluster, const TracePlan& plan);
 
 /// Returns "about 2.18 million messages in 5 iterations, 19 MB of memory, 700 ms".
 std::string words_of(const Estimate& estimate);

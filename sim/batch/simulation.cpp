@@ -35,6 +35,7 @@ Json simulated(const config::Variant& variant, bool forced, bool allow_oom = fal
         return object_of(simulate_collective(variant.cluster, *variant.collective));
     }
     if (variant.trace) {
+        if (!forced) require_modest(estimate(variant.cluster, *variant.trace));
         Result result = simulate(variant.cluster, *variant.trace);
         result.variant = variant.name;
         return object_of(result);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,6 +67,22 @@ ExecutionTrace trace_of(const config::Variant& variant) {
     return syncline::trace_of(graph, TaskNames(training).of(graph));
 }
 
+/// Notes what other programs that replay the file run one after the other, and a simulation here does not.
+void note_lost_overlap(const ExecutionTrace& trace, const std::string& format) {
+    std::map<std::uint32_t, std::uint32_t> streams;  // by rank: a stream that computes
+    bool several = false;
+    for (const TraceNode& node : trace.nodes())
+        if (node.kind == NodeKind::compute || node.kind == NodeKind::host || node.kind == NodeKind::copy)
+            several = streams.try_emplace(node.rank, node.stream).first->second != node.stream || several;
+    if (format == "simgrid-ti" && !streams.empty())
+        say("note: actions of a rank follow one another in '{}': computation and messages that overlap here may take "
+            "longer there\n",
+            format);
+    if (format == "goal" && several)
+        say("note: what ranks compute at the same time, as copies beside kernels, is on several processors (`cpu`); "
+            "programs that have one for each rank run it one after the other\n");
+}
+
 void export_trace(const ExportArguments& options) {
     const config::Scenario scenario =
         config::load_scenario(options.scenario, options.assignments, inspect, 1, options.only);
@@ -85,6 +102,7 @@ void export_trace(const ExportArguments& options) {
         const std::vector<std::string> files = write_trace(
             trace, options.format, options.out, [](const auto& name, const auto& bytes) { write_file(name, bytes); });
         for (const std::string& note : trace.notes) say("note: {}\n", note);
+        note_lost_overlap(trace, options.format);
         say("wrote {}{}: {} nodes of {} rank{}\n", files.front(),
             files.size() > 1 ? fmt::format(" and {} more", files.size() - 1) : "", trace.size(), trace.ranks,
             trace.ranks == 1 ? "" : "s");

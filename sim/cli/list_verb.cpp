@@ -81,8 +81,9 @@ std::vector<Named> what_ifs() {
     return all;
 }
 
-/// Returns the variants of the first scenario among words of a command line.
-std::vector<Named> variants(const std::vector<std::string>& words) {
+/// Returns the variants of the first scenario among words of a command line. Shells, which complete it, ask for names,
+/// and none of their words needs to be a scenario.
+std::vector<Named> variants(const std::vector<std::string>& words, bool only_names) {
     config::Library library;
     for (const std::string& word : words) {
         if (word.empty() || word.starts_with('-')) continue;
@@ -97,7 +98,9 @@ std::vector<Named> variants(const std::vector<std::string>& words) {
             continue;  // another word
         }
     }
-    return {};
+    if (only_names) return {};
+    throw UsageError(words.empty() ? "the list of variants is that of a scenario: name one"
+                                   : fmt::format("there is no scenario '{}'", fmt::join(words, " ")));
 }
 
 /// Lists that are not presets, by name.
@@ -114,8 +117,8 @@ std::vector<std::string> list_names() {
     return names;
 }
 
-std::vector<Named> entries(const std::string& list, const std::vector<std::string>& words) {
-    if (list == "variants") return variants(words);
+std::vector<Named> entries(const std::string& list, const std::vector<std::string>& words, bool only_names) {
+    if (list == "variants") return variants(words, only_names);
     if (const auto other = other_lists().find(list); other != other_lists().end()) return other->second();
     std::vector<Named> all;
     for (const auto& [name, kind] : file_lists())
@@ -129,7 +132,7 @@ void show_list(const std::string& list, const std::vector<std::string>& words, b
     if (list != "variants" && !words.empty()) throw UsageError("only the list of variants is that of a scenario");
     std::vector<text::Row> rows;
     if (!only_names) rows.push_back({"name", "summary"});
-    for (Named& entry : entries(list, words)) {
+    for (Named& entry : entries(list, words, only_names)) {
         rows.push_back({std::move(entry.name)});
         if (!only_names) rows.back().push_back(std::move(entry.summary));
     }

@@ -245,6 +245,9 @@ planning::AnswerTable table_of(const std::vector<Case>& cases, const PlanArgumen
             note(fmt::format("{}: {}", one.name(), one.why_none.empty() ? "not searched" : one.why_none.front()));
         if (one.question.usual_batch)
             note("the batch is chosen here: 4 Mi tokens, as Llama 2 had; --batch gives another one");
+        if (!one.question.batch_from.empty())
+            note(fmt::format("the batch of {} samples is that of {}; --batch gives another one", variant.open.batch,
+                             one.question.batch_from));
         const bool nearer = !one.answers.empty() && one.answers.front().published.any();
         note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device, nearer));
     }

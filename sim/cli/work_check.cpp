@@ -55,9 +55,10 @@ std::string hint(const Memory& memory) {
 void check_work(const config::Scenario& scenario, bool forced) {
     Check check(forced);
     for (const config::Variant& variant : scenario.variants) {
-        if (variant.trace) continue;
         check.add(variant.training, name_of(variant.name),
-                  variant.collective ? estimate(variant.cluster, *variant.collective) : estimate(variant.lowered()));
+                  variant.trace        ? estimate(variant.cluster, *variant.trace)
+                  : variant.collective ? estimate(variant.cluster, *variant.collective)
+                                       : estimate(variant.lowered()));
     }
     check.end();
 }

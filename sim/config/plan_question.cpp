@@ -10,6 +10,7 @@
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
+#include "sim/import/foreign.hpp"
 #include "sim/workload/sample_tokens.hpp"
 
 namespace syncline::config {
@@ -21,6 +22,20 @@ std::int64_t usual_batch(double tokens_of_sample) {
     std::int64_t batch = 1;
     while (static_cast<double>(batch) * tokens_of_sample < PlanQuestion::usual_tokens) batch *= 2;
     return batch;
+}
+
+/// What a launch file says besides the model.
+struct Launched {
+    std::optional<Node> batch;
+    std::optional<Given> sequence;
+};
+
+Launched launched_by(Library& library, const Node& model) {
+    if (!is_foreign_name(model.scalar)) return {};
+    Imported imported;
+    read_foreign(library, model, "", imported);
+    const Node* const batch = imported.training.find("batch");
+    return {batch ? std::optional(*batch) : std::nullopt, imported.sequence};
 }
 
 }  // namespace
@@ -53,10 +68,21 @@ PlanQuestion load_plan_question(const std::string& model, const std::vector<Argu
     }
     Node& training = *document.find("training");
     for (Entry& entry : of_training) training.entries.push_back(std::move(entry));
+    const Launched launched = launched_by(assembly.library, workload);
+    if (question.usual_batch && launched.batch) {
+        training.entries.push_back({"batch", launched.batch->mark, *launched.batch});
+        question.usual_batch = false;
+        question.batch_from = workload.scalar;
+    }
     if (question.usual_batch)  // until the model is known, one sample for each rank
         if (const Entry* ranks = training.entry("ranks"))
             training.entries.push_back({"batch", ranks->mark, Node(ranks->value)});
     assembly.expand_references(document);
+    if (Node* const length = launched.sequence ? document.find("workload")->find("sequence") : nullptr;
+        length && length->scalar != std::to_string(launched.sequence->value)) {
+        *length = scalar_at(launched.sequence->mark, std::to_string(launched.sequence->value));
+        take(*document.find("workload"), "published");  // totals of another length
+    }
     for (Entry& entry : of_platform) {
         const Mark mark = entry.mark;
         change(assembly, document, mapping_at(mark, {{"platform", mark, mapping_at(mark, {std::move(entry)})}}));

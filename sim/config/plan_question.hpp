@@ -13,9 +13,11 @@ struct PlanQuestion {
 
     Variant variant;
     bool usual_batch = false;  ///< the batch was not given: it is the one of usual_tokens
+    std::string batch_from;    ///< the launch file that gave the batch; empty: another source
 };
 
-/// Reads the question from options. `model` names a workload, and `arguments` are `platform`, `ranks`, `framework`, and
+/// Reads the question from options. `model` names a workload, or a launch file with a model, whose batch and sequence
+/// hold unless others are given, and `arguments` are `platform`, `ranks`, `framework`, and
 /// if they are given `batch`, `tokens` and `price`. Each of `assignments` (`key.path=value`) is applied on top. The
 /// optimizer is Adam, and one iteration is asked for. Throws ConfigError,
 /// located at the options.

@@ -37,6 +37,9 @@ void describe(Fields& fields, TracePlan& plan) {
                     "Number of equal pieces of each collective, which are exchanged one after the other (ASTRA-sim's "
                     "`preferred-dataset-splits`)."},
                    plan.pieces, 1, 1024);
+    std::int64_t step = -1;
+    fields.integer({"step", "Step of a profile that is replayed: N of `ProfilerStep#N`. Default: the middle one."},
+                   step, 0, std::int64_t{1} << 40);
     fields.flag(
         {"host_time",
          "Work of the rank's processor takes its recorded time, one node after the other; else the device always "
@@ -52,6 +55,7 @@ void describe(Fields& fields, TracePlan& plan) {
         [&](const std::vector<std::string>& paths) {
             if (!fields.sound()) return;
             options.format = format == "auto" ? "" : format;
+            if (step >= 0) options.step = static_cast<std::uint64_t>(step);
             options.ranks = static_cast<std::uint32_t>(ranks);
             try {
                 plan.trace = std::make_shared<const ExecutionTrace>(read_trace(paths, options));

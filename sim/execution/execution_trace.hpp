@@ -18,6 +18,7 @@ enum class NodeKind : std::uint8_t {
     nothing,     ///< takes no time: joins dependencies
     compute,     ///< on the rank's device, one at a time in each of its streams
     host,        ///< on the rank's processor
+    copy,        ///< beside the device's computation, one at a time in each of its streams
     collective,  ///< one node of each member; the n-th nodes of all members in a group are the same exchange
     send,        ///< matched with receives of the peer from this rank with this tag, in the order of the nodes
     receive

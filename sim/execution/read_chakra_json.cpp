@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "sim/execution/chakra_trace.hpp"
 #include "sim/execution/trace_error.hpp"
+#include "sim/execution/trace_json.hpp"
 #include "sim/execution/trace_readers.hpp"
 
 namespace syncline {
@@ -11,34 +10,36 @@ namespace syncline {
 namespace {
 
 /// Reads the nodes of {"workload_graph": [{"Id": 216, "NodeType": 4, "data_deps": [3], "runtime": 318, …}, …]} one by
-/// one: a tree of all would take a gigabyte.
-class WorkloadGraph : public nlohmann::json_sax<nlohmann::json> {
+/// one.
+class WorkloadGraph : public TraceJson {
 public:
     WorkloadGraph(const TraceFile& file, std::uint32_t rank, ChakraTrace& trace)
-        : file_(file), rank_(rank), trace_(trace) {}
+        : TraceJson(file), rank_(rank), trace_(trace) {}
 
     bool start_object(std::size_t) override {
         if (depth_ == node_depth - 1 && in_graph_) begin_node();
-        return deeper();
+        deeper();
+        return true;
     }
     bool end_object() override {
-        --depth_;
+        higher();
         if (depth_ == node_depth - 1 && in_graph_) end_node();
         return true;
     }
     bool start_array(std::size_t) override {
         if (depth_ == 1) in_graph_ = key_ == "workload_graph", found_ = found_ || in_graph_;
-        return deeper();
+        deeper();
+        return true;
     }
     bool end_array() override {
-        if (--depth_ == 1) in_graph_ = false;
+        higher();
+        if (depth_ == 1) in_graph_ = false;
         return true;
     }
     bool key(string_t& text) override {
         if (depth_ <= node_depth) key_ = text;
         return true;
     }
-    bool null() override { return true; }
     bool boolean(bool value) override {
         if (is_of_node()) {
             if (key_ == "is_cpu_op") node_.on_cpu = value;
@@ -67,14 +68,6 @@ public:
         if (key_ == "pg_name") group_ = text;
         return true;
     }
-    bool binary(binary_t&) override { return true; }
-    bool parse_error(std::size_t byte, const std::string&, const nlohmann::detail::exception& error) override {
-        const std::string_view message = error.what();
-        constexpr std::string_view before_reason = ": ";
-        const std::size_t reason = message.rfind(before_reason);
-        refuse(file_, byte == 0 ? 0 : byte - 1, "this is no JSON",
-               std::string(reason == std::string_view::npos ? message : message.substr(reason + 2)));
-    }
 
     void check_found() const {
         if (!found_) throw TraceError("it has no list \"workload_graph\"");
@@ -85,12 +78,6 @@ private:
     static constexpr int node_depth = 3;
 
     bool is_of_node() const { return in_graph_ && depth_ == node_depth; }
-
-    bool deeper() {
-        constexpr int most = 100;
-        if (++depth_ > most) throw TraceError(fmt::format("it is nested more than {} levels deep", most));
-        return true;
-    }
 
     void begin_node() {
         node_.clear();
@@ -124,10 +111,8 @@ private:
         trace_.add(rank_, node_);
     }
 
-    const TraceFile& file_;
     const std::uint32_t rank_;
     ChakraTrace& trace_;
-    int depth_ = 0;
     bool in_graph_ = false, found_ = false, has_id_ = false;
     std::string key_, name_, group_;
     ChakraNode node_;
@@ -139,9 +124,9 @@ void read_chakra_json(const std::vector<std::string>& files, const TraceOptions&
     ChakraTrace trace(files.size(), options, builder);
     for (std::uint32_t rank = 0; rank < files.size(); ++rank)
         in_trace_file(files[rank], [&] {
-            const TraceFile file = read_trace_text(files[rank]);
+            const TraceFile file = read_trace_file(files[rank]);
             WorkloadGraph graph(file, rank, trace);
-            nlohmann::json::sax_parse(file.bytes, &graph);
+            parse_json(file, graph);
             graph.check_found();
         });
     in_trace_files(files, [&] { trace.finish(); });

@@ -69,12 +69,19 @@ bool is_wfformat(std::string_view, std::string_view begin) {
     return first_word(begin).starts_with('{') && begin.find("\"workflow\"") != std::string_view::npos;
 }
 
+bool is_kineto(std::string_view, std::string_view begin) {
+    if (!first_word(begin).starts_with('{')) return false;
+    constexpr std::array keys{"\"traceEvents\"", "\"deviceProperties\"", "\"distributedInfo\""};
+    return std::ranges::any_of(keys, [&](const char* key) { return begin.find(key) != std::string_view::npos; });
+}
+
 struct Format {
     std::string_view name;
     Recognise* recognise;
     TraceReader* read;
-    TraceWriter* write;  ///< nullptr: it is only read
-    bool open_unit;      ///< the file does not say what a unit of compute is
+    TraceWriter* write;      ///< nullptr: it is only read
+    bool open_unit = false;  ///< the file does not say what a unit of compute is
+    bool steps = false;      ///< TraceOptions::step
 };
 
 constexpr std::array formats{
@@ -86,6 +93,7 @@ constexpr std::array formats{
     Format{"dot", is_dag_dot, read_dag_dot, nullptr, false},
     Format{"dax", is_dax, read_dax, nullptr, false},
     Format{"wfformat", is_wfformat, read_wfformat, nullptr, false},
+    Format{"kineto", is_kineto, read_kineto, nullptr, false, true},
 };
 
 std::string list(const std::vector<std::string>& names) {
@@ -194,6 +202,7 @@ ExecutionTrace read_trace(const std::vector<std::string>& files, const TraceOpti
     const Format& format = format_of(files.front(), options.format);
     if (options.compute_unit_s != 0 && !format.open_unit)
         throw TraceError(fmt::format("the format '{}' has its own unit of compute", format.name));
+    if (options.step && !format.steps) throw TraceError(fmt::format("the format '{}' has no steps", format.name));
     TraceBuilder builder;
     format.read(files, options, builder);
     ExecutionTrace trace = builder.finish();

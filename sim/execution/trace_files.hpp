@@ -18,7 +18,8 @@ struct TraceOptions {
     std::uint32_t ranks = 0;
     /// Seconds of a unit of compute, where the format leaves it open (ASTRA-sim's text); 0: the format's own.
     double compute_unit_s = 0;
-    std::string groups_file = {};  ///< ASTRA-sim's communicator groups, JSON: {"0": [0, 1], "1": [2, 3]}
+    std::optional<std::uint64_t> step = {};  ///< of a profile with several; none: the middle one
+    std::string groups_file = {};            ///< ASTRA-sim's communicator groups, JSON: {"0": [0, 1], "1": [2, 3]}
 };
 
 /// Returns the names of the formats that can be read, or written: "chakra", ….

@@ -17,7 +17,7 @@ using TraceWriter = std::vector<std::string>(const ExecutionTrace& trace, const 
                                              const WriteFile& write);
 
 TraceReader read_chakra, read_chakra_json, read_astra_text, read_goal, read_simgrid_ti;
-TraceReader read_dag_dot, read_dax, read_wfformat;
+TraceReader read_dag_dot, read_dax, read_wfformat, read_kineto;
 TraceWriter write_chakra, write_goal, write_simgrid_ti;
 
 /// Reads a file as it is, or a text, which may be in gzip. Throws TraceError.

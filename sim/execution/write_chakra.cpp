@@ -74,6 +74,7 @@ public:
                 break;
             case NodeKind::compute:
             case NodeKind::host:
+            case NodeKind::copy:
                 set_type(node, ChakraType::compute);
                 compute(from, node);
                 break;

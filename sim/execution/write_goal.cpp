@@ -29,7 +29,8 @@ std::vector<std::string> write_goal(const ExecutionTrace& trace, const std::stri
         std::map<std::uint32_t, std::size_t> cpus;
         for (const std::uint32_t i : of_rank[rank]) {
             const TraceNode& node = trace.nodes()[i];
-            const bool computes = node.kind == NodeKind::compute || node.kind == NodeKind::host;
+            const bool computes =
+                node.kind == NodeKind::compute || node.kind == NodeKind::host || node.kind == NodeKind::copy;
             if (computes && node.stream != TraceNode::own_stream) cpus.try_emplace(node.stream, cpus.size());
         }
         std::size_t next = 0;
@@ -43,6 +44,7 @@ std::vector<std::string> write_goal(const ExecutionTrace& trace, const std::stri
                 case NodeKind::nothing:
                 case NodeKind::compute:
                 case NodeKind::host:
+                case NodeKind::copy:
                     if (node.seconds == 0 && node.flop > 0) cannot_say(trace, node, "computation without a time");
                     fmt::format_to(out, "calc {} cpu {}\n", std::llround(node.seconds * 1e9),
                                    cpu == cpus.end() ? cpus.size() : cpu->second);

@@ -87,6 +87,7 @@ private:
                 break;
             case NodeKind::compute:
             case NodeKind::host:
+            case NodeKind::copy:
                 if (node.seconds > 0)
                     line(node.rank, fmt::format("sleep {}", node.seconds));
                 else if (node.flop > 0)

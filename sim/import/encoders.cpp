@@ -112,6 +112,66 @@ Node read_t5(ForeignKeys& keys) {
     return with_layers(workload_head(model_name(keys, "t5"), mark, sequence, false), std::move(entries));
 }
 
+/// Whisper: two convolutions over the frames of a spectrogram, the second with every other one, an encoder, and a
+/// decoder. Keys have no biases, so that all biases of matrices are extra parameters.
+Node read_whisper(ForeignKeys& keys) {
+    const Mark& mark = keys.mark();
+    constexpr std::int64_t most_frames = 1 << 16;
+    const Given width = keys.needed({"d_model"}), words = keys.needed({"vocab_size"});
+    const Given encoder = keys.needed({"encoder_layers"}, most_layers_given),
+                decoder = keys.needed({"decoder_layers"}, most_layers_given);
+    const Given frames = keys.whole({"max_source_positions"}, most_frames).value_or(Given{1500, mark}),
+                target = keys.whole({"max_target_positions"}, most_frames).value_or(Given{448, mark});
+    const std::int64_t bands = keys.whole({"num_mel_bins"}, most_frames).value_or(Given{80, mark}).value;
+    const std::int64_t w = width.value;
+    const bool dropout = drops(keys, {"dropout", "attention_dropout", "activation_dropout"}, false);
+    keys.findings().note(target.mark, fmt::format("the input has {} frames and the target {} tokens, which is chosen: "
+                                                  "the file has only the maximum",
+                                                  frames.value, target.value));
+    keys.ignore("scale_embedding num_hidden_layers use_weighted_layer_sum median_filter_width is_decoder");
+    const std::int64_t attention_biases = 3 * w;  // queries, values, result
+    const auto finished = [&](Written& layer, std::int64_t biases) {
+        layer.set("norm", "layer").set("bias", false);
+        if (!dropout) layer.set("dropout", false);
+        return layer.set("extra_parameters", biases).take();
+    };
+    std::vector<Node> entries;
+    Written embedding(mark, "embedding", "embedding");
+    embedding.set("vocabulary", words).set("width", width).set("learned_positions", false);
+    if (!dropout) embedding.set("dropout", false);
+    entries.push_back(embedding.set("extra_parameters", target.value * w).take());
+    // The positions of frames are sines, which are parameters that no gradient changes.
+    Written audio(mark, "convolutions", "custom");
+    audio.set("parameters", 3 * bands * w + w + 3 * w * w + w + frames.value * w);
+    audio.set("macs", 2 * frames.value * 3 * bands * w + frames.value * 3 * w * w);
+    entries.push_back(audio.set("inputs", 2 * frames.value * bands).set("activations", 3 * frames.value * w).take());
+    const Given heads = keys.needed({"encoder_attention_heads"}), hidden = keys.needed({"encoder_ffn_dim"});
+    Written stack(mark, "encoder", "transformer");
+    stack.set("repeat", encoder).set("width", width).set("heads", heads).set("hidden", hidden);
+    entries.push_back(finished(stack, attention_biases + hidden.value + w));
+    Written norm(mark, "encoder-norm", "custom");
+    norm.set("parameters", 2 * w).set("macs", std::int64_t{0}).set("inputs", frames.value * w);
+    entries.push_back(norm.set("activations", frames.value * w).take());
+    Node inner = empty_at(mark, Node::Kind::sequence);
+    const Given decoder_heads = keys.needed({"decoder_attention_heads"}),
+                decoder_hidden = keys.needed({"decoder_ffn_dim"});
+    for (const bool cross : {false, true}) {
+        Written half(mark, cross ? "cross-attention" : "attention", "attention");
+        half.set("positions", target);
+        if (cross) half.set("context", frames);
+        half.set("width", width).set("heads", decoder_heads);
+        inner.items.push_back(finished(half, attention_biases));
+    }
+    Written half(mark, "feed-forward", "feed-forward");
+    half.set("positions", target).set("width", width).set("hidden", decoder_hidden);
+    inner.items.push_back(finished(half, decoder_hidden.value + w));
+    entries.push_back(Written(mark, "decoder", "block").set("repeat", decoder).set("layers", std::move(inner)).take());
+    Written head(mark, "head", "dense");
+    head.set("positions", target).set("inputs", width).set("outputs", words).set("norm", "layer").set("tied", true);
+    entries.push_back(head.set("gathered", false).take());
+    return with_layers(workload_head(model_name(keys, "whisper"), mark, frames, false), std::move(entries));
+}
+
 Node read_vit(ForeignKeys& keys) {
     const Mark& mark = keys.mark();
     constexpr std::int64_t most_pixels = 1 << 14;
@@ -154,7 +214,7 @@ Node read_vit(ForeignKeys& keys) {
 }  // namespace
 
 std::vector<Architecture> encoder_architectures() {
-    return {{"bert", read_bert}, {"t5", read_t5}, {"vit", read_vit}};
+    return {{"bert", read_bert}, {"t5", read_t5}, {"vit", read_vit}, {"whisper", read_whisper}};
 }
 
 }  // namespace syncline::config

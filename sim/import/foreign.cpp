@@ -54,6 +54,8 @@ constexpr ForeignKind kinds[] = {
     {"torchtitan-log", "torchtitan's log", Syntax::text, is_torchtitan_log, read_torchtitan_log},
     {"trainer-log", "the log of Hugging Face's Trainer", Syntax::text, is_trainer_log, read_trainer_log},
     {"deepspeed-log", "DeepSpeed's log", Syntax::text, is_deepspeed_log, read_deepspeed_log},
+    {"nemo", "NeMo 1's YAML", Syntax::document, [](const ForeignFile& file) { return is_nemo(file.document); },
+     [](const ForeignFile& file, Imported& imported) { read_nemo(file.document, imported); }},
     {"megatron", "Megatron-LM's options, in a script or alone", Syntax::text, is_megatron, read_megatron},
     {"astra-network", "ASTRA-sim's network", Syntax::document,
      [](const ForeignFile& file) { return is_astra_network(file.document); },

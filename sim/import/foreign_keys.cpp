@@ -30,9 +30,11 @@ const Node* ForeignKeys::find(Names names) {
     return found;
 }
 
-bool ForeignKeys::is_null(const char* name) const {
-    const Node* const value = mapping_.find(name);
-    return value && value->kind == Node::Kind::null;
+bool ForeignKeys::is_null(const char* name) {
+    const Entry* const entry = mapping_.entry(name);
+    if (entry == nullptr || entry->value.kind != Node::Kind::null) return false;
+    read_.insert(entry->key);
+    return true;
 }
 
 std::optional<Given> ForeignKeys::whole(Names names, std::int64_t most, std::int64_t least) {

@@ -35,7 +35,7 @@ public:
     /// Returns the value of the first of these keys that is there.
     const Node* find(Names names);
     /// Returns whether a key is there and null, which may mean something else than its absence.
-    bool is_null(const char* name) const;
+    bool is_null(const char* name);
 
     /// Return the value of the first of these keys; nothing if none is there. A value of another type or out of range
     /// is an error, in whose place `least` is returned.

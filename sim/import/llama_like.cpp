@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "sim/import/architectures.hpp"
 
@@ -18,7 +19,9 @@ struct LlamaLike {
     bool tied = false, qkv_bias = false, qk_norm = false, output_norms = false, merged_gate = false;
     enum class Windows { none, all, upper, even, five_of_six } windows = Windows::none;
     std::int64_t window = 0;  ///< if the file has no `sliding_window`
-    enum class Kind { dense, mixtral, qwen, deepseek } kind = Kind::dense;
+    enum class Kind { dense, mixtral, qwen, deepseek, llama4 } kind = Kind::dense;
+    bool latent = false;  ///< attention
+    bool biases = false;  ///< of all matrices, the router's too; and a sink for each head
 };
 
 using Windows = LlamaLike::Windows;
@@ -59,8 +62,18 @@ constexpr std::array llama_likes{
               .windows = Windows::five_of_six,
               .window = 4096},
     LlamaLike{.type = "phi3", .kv_heads = 0, .head_size = 0, .merged_gate = true, .windows = Windows::all},
-    LlamaLike{.type = "deepseek_v2", .kv_heads = 0, .head_size = 0, .kind = Kind::deepseek},
-    LlamaLike{.type = "deepseek_v3", .kv_heads = 0, .head_size = 0, .kind = Kind::deepseek},
+    LlamaLike{.type = "deepseek_v2", .kv_heads = 0, .head_size = 0, .kind = Kind::deepseek, .latent = true},
+    LlamaLike{.type = "deepseek_v3", .kv_heads = 0, .head_size = 0, .kind = Kind::deepseek, .latent = true},
+    LlamaLike{.type = "kimi_k2", .kv_heads = 0, .head_size = 0, .kind = Kind::deepseek, .latent = true},
+    LlamaLike{.type = "glm4_moe", .kv_heads = 8, .head_size = 0, .kind = Kind::deepseek},
+    LlamaLike{.type = "gpt_oss",
+              .kv_heads = 8,
+              .head_size = 64,
+              .windows = Windows::even,
+              .window = 128,
+              .kind = Kind::mixtral,
+              .biases = true},
+    LlamaLike{.type = "llama4_text", .kv_heads = 8, .head_size = 128, .kind = Kind::llama4},
 };
 
 /// Returns for each layer whether a window limits its attention.
@@ -73,7 +86,8 @@ std::vector<bool> windowed(ForeignKeys& keys, const LlamaLike& family, std::size
         for (std::size_t i = 0; i < std::min(layers, types->items.size()); ++i) {
             const std::string& type = types->items[i].scalar;
             limited[i] = type == "sliding_attention";
-            if (!limited[i] && type != "full_attention")
+            const bool whole = type == "full_attention" || (type == "chunked_attention" && family.kind == Kind::llama4);
+            if (!limited[i] && !whole)
                 keys.findings().fail(types->items[i].mark, fmt::format("'{}' is no kind of layer that is read", type),
                                      "sliding_attention, full_attention");
         }
@@ -135,9 +149,13 @@ AttentionKeys plain_attention(ForeignKeys& keys, const LlamaLike& family, const 
     if (size * heads != width.value) attention.head_size = Given{size, mark};
     if (attention.kv_heads && kv_heads == heads) attention.kv_heads.reset();
     attention.rotary = true;
-    attention.bias = keys.flag({"attention_bias"}).value_or(false);
-    if (family.qkv_bias) attention.extra_parameters += (heads + 2 * kv_heads) * size;
-    if (family.qk_norm) attention.extra_parameters += 2 * size;
+    attention.bias = keys.flag({"attention_bias"}).value_or(family.biases);
+    const bool glm = family.type == "glm4_moe";
+    const bool qkv_bias = family.qkv_bias || (glm && std::exchange(attention.bias, false));
+    const bool qk_norm = family.qk_norm || (glm && keys.flag({"use_qk_norm"}).value_or(false));
+    if (family.biases) attention.extra_parameters += heads;
+    if (qkv_bias) attention.extra_parameters += (heads + 2 * kv_heads) * size;
+    if (qk_norm) attention.extra_parameters += 2 * size;
     if (family.output_norms) attention.extra_parameters += width.value;
     return attention;
 }
@@ -154,6 +172,19 @@ std::vector<bool> with_experts(ForeignKeys& keys, const LlamaLike& family, std::
                 if (const auto number = foreign_whole(item);
                     number && *number >= 0 && static_cast<std::size_t>(*number) < layers)
                     sparse[static_cast<std::size_t>(*number)] = false;
+    }
+    if (family.kind == Kind::llama4) {
+        const auto step = keys.whole({"interleave_moe_layer_step"}, most_layers_given, 0);
+        const std::int64_t every = step ? step->value : 1;
+        for (std::size_t i = 0; i < layers; ++i)
+            sparse[i] = every > 0 && (i + 1) % static_cast<std::size_t>(every) == 0;
+        if (const Node* const listed = keys.find({"moe_layers"}); listed && listed->kind == Node::Kind::sequence) {
+            sparse.assign(layers, false);
+            for (const Node& item : listed->items)
+                if (const auto number = foreign_whole(item);
+                    number && *number >= 0 && static_cast<std::size_t>(*number) < layers)
+                    sparse[static_cast<std::size_t>(*number)] = true;
+        }
     }
     if (family.kind == Kind::deepseek) {
         const std::int64_t absent = family.type == "deepseek_v3" ? 3 : 0;
@@ -173,9 +204,13 @@ ForwardKeys sparse_forward(ForeignKeys& keys, const LlamaLike& family, const Giv
     ExpertKeys experts;
     constexpr std::int64_t most_experts = 1 << 16;
     experts.experts = keys.needed({"num_experts", "num_local_experts", "n_routed_experts"}, most_experts);
-    experts.top_k = keys.needed({"num_experts_per_tok"}, most_experts);
-    forward.hidden =
-        family.kind == Kind::mixtral ? keys.needed({"intermediate_size"}) : keys.needed({"moe_intermediate_size"});
+    experts.top_k = keys.needed({"num_experts_per_tok", "experts_per_token"}, most_experts);
+    forward.bias = family.biases;
+    if (family.biases) forward.extra_parameters += experts.experts.value;
+    if (family.kind == Kind::llama4) experts.shared = Given{1, keys.mark()};
+    forward.hidden = family.kind == Kind::mixtral || family.kind == Kind::llama4
+                         ? keys.needed({"intermediate_size"})
+                         : keys.needed({"moe_intermediate_size"});
     if (family.kind == Kind::deepseek) experts.shared = keys.whole({"n_shared_experts"}, most_experts, 0);
     if (experts.shared && experts.shared->value == 0) experts.shared.reset();
     if (const auto shared = family.type == "qwen2_moe" ? std::optional(keys.needed({"shared_expert_intermediate_size"}))
@@ -185,7 +220,7 @@ ForwardKeys sparse_forward(ForeignKeys& keys, const LlamaLike& family, const Giv
         forward.extra_parameters += width.value;  // its gate, a row
     }
     forward.experts = experts;
-    if (family.type == "deepseek_v3")
+    if (family.kind == Kind::deepseek && family.type != "deepseek_v2")
         keys.findings().note(keys.mark(),
                              "left out: biases of the router's scores, one for each expert, which no gradient changes");
     return forward;
@@ -207,9 +242,8 @@ Node read_llama_like(ForeignKeys& keys) {
     model.tied = keys.flag({"tie_word_embeddings"}).value_or(family.tied);
     stack.dropout = drops(keys, {"attention_dropout", "resid_pdrop", "embd_pdrop", "hidden_dropout"}, false);
     DecoderLayer layer;
-    layer.attention =
-        family.kind == Kind::deepseek ? latent_attention(keys) : plain_attention(keys, family, stack.width);
-    if (family.kind == Kind::deepseek) layer.attention.bias = keys.flag({"attention_bias"}).value_or(false);
+    layer.attention = family.latent ? latent_attention(keys) : plain_attention(keys, family, stack.width);
+    if (family.latent) layer.attention.bias = keys.flag({"attention_bias"}).value_or(false);
     layer.forward.gated = true;
     layer.forward.merged_gate = family.merged_gate;
     layer.forward.bias = keys.flag({"mlp_bias"}).value_or(false);
@@ -220,7 +254,8 @@ Node read_llama_like(ForeignKeys& keys) {
     const std::vector<bool> limited = windowed(keys, family, layers), sparse = with_experts(keys, family, layers);
     const bool experts = std::find(sparse.begin(), sparse.end(), true) != sparse.end();
     const bool dense = std::find(sparse.begin(), sparse.end(), false) != sparse.end();
-    if (dense) layer.forward.hidden = keys.needed({"intermediate_size"});
+    const bool own_size = family.kind == Kind::llama4;  // of layers without experts
+    if (dense) layer.forward.hidden = keys.needed({own_size ? "intermediate_size_mlp" : "intermediate_size"});
     // A layer's kind is one of four: with a window or not, with experts or not.
     stack.kinds.assign(4, layer);
     stack.kinds[1].attention.window = stack.kinds[3].attention.window = window;
@@ -229,7 +264,17 @@ Node read_llama_like(ForeignKeys& keys) {
         stack.order.push_back((limited[i] && window ? 1 : 0) + (sparse[i] ? 2 : 0));
     keys.ignore(
         "intermediate_size moe_intermediate_size num_experts num_experts_per_tok "
-        "shared_expert_intermediate_size");
+        "shared_expert_intermediate_size intermediate_size_mlp");
+    if (family.kind == Kind::llama4) {
+        keys.ignore(
+            "attn_scale attn_temperature_tuning floor_scale for_llm_compressor no_rope_layer_interval no_rope_layers "
+            "use_qk_norm");
+        if (const auto chunk = keys.whole({"attention_chunk_size"}, 1 << 30);
+            chunk && chunk->value < model.sequence.value)
+            keys.findings().note(chunk->mark, "left out: chunks of the sequence to which attention is limited");
+    }
+    if (family.biases) keys.ignore("initial_context_length swiglu_limit");
+    if (family.type == "glm4_moe") keys.ignore("partial_rotary_factor");
     if (const auto more = keys.whole({"num_nextn_predict_layers"}, most_layers_given, 0); more && more->value > 0)
         keys.findings().note(more->mark,
                              "left out: the module that predicts further tokens, which is not part of the model");

@@ -33,6 +33,8 @@ constexpr const char* without_effect_on_time =
     "transformer-impl use-checkpoint use-cpu-initialization use-dist-ckpt use-flash-attn use-mcore-models "
     "use-rope use-rotary use-tp-pp-dp-mapping valid-data vocab-extra vocab-file wandb weight-decay";
 
+constexpr std::int64_t most_layers = 10'000;
+
 /// What both the plan and the model need.
 struct Megatron {
     ForeignKeys keys;
@@ -143,7 +145,6 @@ Node model_of(Megatron& run) {
     model.name = written_name(std::filesystem::path(run.start.source->name).stem().string(), "megatron");
     Stack& stack = model.stack;
     stack.width = run.keys.needed({"hidden-size"});
-    constexpr std::int64_t most_layers = 10'000;
     const auto layers = static_cast<std::size_t>(run.keys.needed({"num-layers"}, most_layers).value);
     model.sequence = run.keys.needed({"seq-length", "encoder-seq-length"});
     model.vocabulary = vocabulary(run);
@@ -242,24 +243,29 @@ void add_precision(Megatron& run, Written& training) {
 Node pipeline_of(Megatron& run) {
     Written pipeline(run.start);
     pipeline.set("stages", run.pipeline).set("micro_batch_size", run.keys.needed({"micro-batch-size"}));
-    std::int64_t chunks = 1;
-    if (const auto number = run.keys.whole({"num-virtual-stages-per-pipeline-rank"})) chunks = number->value;
-    if (const auto layers = run.keys.whole({"num-layers-per-virtual-pipeline-stage"})) {
-        const std::int64_t all = run.number("num-layers", 0), each = run.pipeline.value * layers->value;
-        if (all % each != 0 || all == 0)
-            run.keys.findings().fail(layers->mark,
-                                     fmt::format("{} layers cannot be divided into chunks of {} on {} stages", all,
-                                                 layers->value, run.pipeline.value));
-        chunks = std::max<std::int64_t>(1, all / each);
-    }
-    if (run.pipeline.value > 1) pipeline.set("schedule", chunks > 1 ? "interleaved" : "1f1b");
-    if (chunks > 1) pipeline.set("virtual_stages", chunks);
+    bool uneven = false;
     for (const char* option :
          {"decoder-first-pipeline-num-layers", "decoder-last-pipeline-num-layers", "pipeline-model-parallel-layout",
           "account-for-embedding-in-pipeline-split", "account-for-loss-in-pipeline-split"})
-        if (const Node* const uneven = run.keys.find({option}))
-            run.keys.findings().note(uneven->mark,
-                                     fmt::format("left out: '--{}'; stages are balanced by time", option));
+        if (const Node* const found = run.keys.find({option})) {
+            uneven = true;
+            run.keys.findings().note(found->mark, fmt::format("left out: '--{}'; stages are balanced by time", option));
+        }
+    const auto all = run.keys.whole({"num-layers"}, most_layers);
+    std::int64_t chunks = 1;
+    if (const auto number = run.keys.whole({"num-virtual-stages-per-pipeline-rank"})) chunks = number->value;
+    const auto each = run.keys.whole({"num-layers-per-virtual-pipeline-stage"});
+    if (each && all) chunks = std::max<std::int64_t>(1, all->value / (run.pipeline.value * each->value));
+    // Megatron-LM refuses it, too.
+    if (all && !uneven && all->value % (run.pipeline.value * (each ? each->value : chunks)) != 0)
+        run.keys.findings().fail(
+            each ? each->mark : all->mark,
+            each ? fmt::format("{} layers cannot be divided into chunks of {} on {} stages", all->value, each->value,
+                               run.pipeline.value)
+                 : fmt::format("{} layers cannot be divided among {} stages{}", all->value, run.pipeline.value,
+                               chunks > 1 ? fmt::format(" of {} chunks", chunks) : ""));
+    if (run.pipeline.value > 1) pipeline.set("schedule", chunks > 1 ? "interleaved" : "1f1b");
+    if (chunks > 1) pipeline.set("virtual_stages", chunks);
     return pipeline.take();
 }
 
@@ -358,8 +364,14 @@ bool is_megatron(const ForeignFile& file) {
 
 void read_megatron(const ForeignFile& file, Imported& imported) {
     const Node options = options_in(file.start);
-    Megatron run{{options, imported.findings, "--"}, file.start, {1, file.start}, {1, file.start}, {1, file.start}};
-    const auto degree = [&](const char* option) { return run.keys.whole({option}).value_or(Given{1, file.start}); };
+    read_megatron_options(options, file.start, "--", options.find("hidden-size") || options.find("num-layers"),
+                          imported);
+}
+
+void read_megatron_options(const Node& options, const Mark& start, const std::string& prefix, bool with_model,
+                           Imported& imported) {
+    Megatron run{{options, imported.findings, prefix}, start, {1, start}, {1, start}, {1, start}};
+    const auto degree = [&](const char* option) { return run.keys.whole({option}).value_or(Given{1, start}); };
     run.tensor = degree("tensor-model-parallel-size");
     run.pipeline = degree("pipeline-model-parallel-size");
     run.context = degree("context-parallel-size");
@@ -368,11 +380,11 @@ void read_megatron(const ForeignFile& file, Imported& imported) {
         for (const Entry& entry : options.entries)
             if (entry.key.starts_with(beginning)) run.keys.ignore(entry.key);
     imported.training = training_of(run);
-    if (options.find("hidden-size") || options.find("num-layers"))
+    if (with_model)
         imported.workload = model_of(run);
     else
         imported.sequence = run.keys.whole({"seq-length"});
-    run.keys.report_others();
+    if (!prefix.empty()) run.keys.report_others();  // the reader of another file reports its own keys
 }
 
 }  // namespace syncline::config

@@ -12,7 +12,6 @@
 #include "sim/collective/direct.hpp"
 #include "sim/execution/trace_error.hpp"
 #include "sim/iteration/exchange.hpp"
-#include "sim/lowering/chooser.hpp"
 
 namespace syncline {
 
@@ -52,6 +51,7 @@ private:
 
     struct RankStreams {
         StreamId compute = no_stream, host = no_stream;
+        std::map<std::uint32_t, StreamId> copies;  ///< by stream of the nodes
         TaskId begin = no_task;
         /// Streams for messages, by a task after which each is free.
         std::unordered_map<TaskId, std::vector<StreamId>> free_after;
@@ -160,6 +160,7 @@ private:
 
     double seconds_of(const TraceNode& node) const {
         if (node.kind == NodeKind::host) return plan_.host_time ? node.seconds : 0;
+        if (node.kind == NodeKind::copy) return node.seconds;
         return (node.flop > 0 ? node.flop / cluster_.device.flops_per_s : node.seconds) / plan_.speed;
     }
 
@@ -175,12 +176,21 @@ private:
             return done(node, std::move(after), last);
         }
         RankStreams& rank = ranks_[one.rank];
-        const bool host = one.kind == NodeKind::host;
-        if (host && rank.host == no_stream) rank.host = graph_.add_stream(one.rank, StreamKind::input_copy);
-        Task task{host ? rank.host : rank.compute, Phase::kernel, one.name, seconds};
+        if (one.kind == NodeKind::host && rank.host == no_stream)
+            rank.host = graph_.add_stream(one.rank, StreamKind::input_copy);
+        const StreamId stream = one.kind == NodeKind::host   ? rank.host
+                                : one.kind == NodeKind::copy ? copies_of(one)
+                                                             : rank.compute;
+        Task task{stream, Phase::kernel, one.name, seconds};
         const TaskId added = add(task, after);
         pass_on(after, added);
         done(node, {added}, last);
+    }
+
+    StreamId copies_of(const TraceNode& node) {
+        const auto [found, added] = ranks_[node.rank].copies.try_emplace(node.stream, no_stream);
+        if (added) found->second = graph_.add_stream(node.rank, StreamKind::host_copy);
+        return found->second;
     }
 
     /// Adds a task that takes no time, after others.
@@ -246,6 +256,7 @@ private:
         const auto [pair, first] = pairs_.try_emplace({one.rank, one.peer}, Pair{});
         if (first) pair->second.group = graph_.add_group({one.rank, one.peer});
         Exchange exchange{message_, pair->second.group, pair->second.messages++, one.bytes};
+        exchange.kind = ExchangeClass::point_to_point;
         exchange.buffered = static_cast<double>(one.bytes) <= plan_.eager_bytes.value_or(trace_.eager_bytes);
         found->second = graph_.add_exchange(exchange);
         return found->second;
@@ -307,12 +318,8 @@ private:
     Chooser& chooser(Group& group, std::uint8_t operation) {
         const auto found = group.choosers.find(operation);
         if (found != group.choosers.end()) return found->second;
-        AlgorithmSpec spec;
-        spec.operation = trace_.operations[operation];
-        spec.name = algorithm_names(spec.operation).front();
         return group.choosers
-            .try_emplace(operation, cluster_, group.places, spec, std::optional<Selection>{},
-                         std::optional<std::int64_t>{}, *terrains_)
+            .emplace(operation, trace_chooser(cluster_, group.places, trace_.operations[operation], *terrains_))
             .first->second;
     }
 
@@ -340,6 +347,14 @@ private:
 };
 
 }  // namespace
+
+Chooser trace_chooser(const Cluster& cluster, const std::vector<Place>& places, const std::string& operation,
+                      Terrains& terrains) {
+    AlgorithmSpec spec;
+    spec.operation = operation;
+    spec.name = algorithm_names(operation).front();
+    return {cluster, places, spec, std::nullopt, std::nullopt, terrains};
+}
 
 TaskGraph build_trace(const Cluster& cluster, const TracePlan& plan) {
     return Builder(cluster, plan).build();

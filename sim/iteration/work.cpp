@@ -12,9 +12,11 @@
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/operations.hpp"
 #include "sim/iteration/sweep.hpp"
+#include "sim/iteration/trace_graph.hpp"
 #include "sim/lowering/gradient_sync.hpp"
 #include "sim/lowering/offload.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/plan/placement.hpp"
 
 namespace syncline {
 
@@ -239,6 +241,42 @@ Work work_of(const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
                                plan.algorithm.operation != "pull", plan.algorithm.operation != "push");
     }
     return counter.work();
+}
+
+Work work_of(const Cluster& cluster, const TracePlan& plan) {
+    const ExecutionTrace& trace = *plan.trace;
+    const std::vector<Place> places = place_ranks(cluster, plan.placement, trace.ranks);
+    Terrains terrains(cluster, first_free_node(places));
+    Counter counter(trace.ranks);
+    double messages = 0;
+    std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint64_t>, double> members;  // of equal collectives
+    for (const TraceNode& node : trace.nodes()) {
+        if (node.kind == NodeKind::send) ++messages;
+        if (node.kind == NodeKind::collective)
+            ++members[{node.group, node.operation, node.bytes}];
+        else if (node.kind != NodeKind::nothing)
+            counter.add_tasks(1);
+    }
+    std::map<std::pair<std::uint32_t, std::uint8_t>, Chooser> choosers;
+    for (const auto& [call, count] : members) {
+        const auto& [group, operation, bytes] = call;
+        const auto size = static_cast<std::uint32_t>(trace.groups[group].size());
+        if (size < 2) continue;
+        auto chooser = choosers.find({group, operation});
+        if (chooser == choosers.end()) {
+            std::vector<Place> of_group;
+            for (const std::uint32_t rank : trace.groups[group]) of_group.push_back(places[rank]);
+            chooser = choosers
+                          .emplace(std::pair(group, operation),
+                                   trace_chooser(cluster, of_group, trace.operations[operation], terrains))
+                          .first;
+        }
+        counter.add(*chooser->second.choose(bytes).algorithm, size, bytes, 1, count / size);
+    }
+    Work work = counter.work();
+    work.messages += messages;
+    work.unfolded += messages;
+    return work;
 }
 
 }  // namespace syncline

@@ -5,6 +5,7 @@
 #include "sim/lowering/chooser.hpp"
 #include "sim/lowering/lowered.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/plan/trace_plan.hpp"
 
 /// The amount of work that a simulation will be, counted from the plan before any graph is built.
 ///
@@ -35,5 +36,7 @@ Work work_of(const Lowered& training);
 
 /// `chosen` is the result of choose_exchanges (sweep.hpp).
 Work work_of(const CollectivePlan& plan, const std::vector<Chosen>& chosen);
+
+Work work_of(const Cluster& cluster, const TracePlan& plan);
 
 }  // namespace syncline

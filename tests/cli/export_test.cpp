@@ -52,6 +52,15 @@ TEST_CASE("an exported training takes as long as before, and is exported again b
         CHECK(read_file(files / ("again." + std::string(rank) + ".et")) ==
               read_file(files / ("ring." + std::string(rank) + ".et")));
 
+    const auto note_of = [&](const std::string& format) {
+        std::vector<std::string> options{"export"};
+        options.insert(options.end(), scenario.begin(), scenario.end());
+        options.insert(options.end(), {"--as", format, "--out", "noted"});
+        return run_in(files, options).err;
+    };
+    CHECK_THAT(note_of("simgrid-ti"), ContainsSubstring("note: actions of a rank follow one another in 'simgrid-ti'"));
+    CHECK(note_of("chakra").find("follow one another") == std::string::npos);
+
     exported("goal", "ring.goal");
     CHECK_THAT(read_file(files / "ring.goal"), ContainsSubstring("num_ranks 4"));
 }

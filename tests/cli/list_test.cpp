@@ -96,6 +96,9 @@ TEST_CASE("list: keys of a scenario, columns of results, what-ifs, and variants 
     CHECK(names({"variants", "run", "nothing.yaml", "own.yaml", "zhang-2021"}) == "slow\ntwo words\n");
     CHECK_THAT(names({"variants", "zhang-2021"}), ContainsSubstring("parameter-server\n"));
     CHECK(names({"variants", "run"}).empty());
+    const Outcome nothing = ask_at(folder.path(), {"list", "variants", "nothing"});
+    CHECK(nothing.status == 2);
+    CHECK_THAT(nothing.err, ContainsSubstring("there is no scenario 'nothing'"));
     CHECK(ask_at(folder.path(), {"list", "keys", "own.yaml"}).status == 2);
 }
 

@@ -8,6 +8,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
 
 // `syncline plan`: the answer to a planner's question.
 
@@ -289,4 +290,31 @@ TEST_CASE("plan: a price without tokens says what is missing") {
     const std::vector<std::string> question{"gpt-2",   "--platform", "dgx-h100", "--ranks", "1",
                                             "--batch", "8",          "--price",  "36/h",    "--estimate"};
     CHECK_THAT(plan(question).out, Catch::Contains("write --tokens") && Catch::Contains("dgx-h100, 1 rank: "));
+}
+
+TEST_CASE("plan: a launch file's batch holds unless another one is given") {
+    const TempDir folder;
+    folder.write(
+        "launch.sh",
+        "torchrun --nproc-per-node 2 pretrain_gpt.py --num-layers 12 --hidden-size 768 --num-attention-heads 12 "
+        "--seq-length 512 --vocab-size 50257 --micro-batch-size 1 --global-batch-size 24\n");
+    const auto plans = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments{"plan", "launch.sh", "--platform", "dgx-h100", "--ranks", "2"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_in(folder, arguments);
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return outcome.out + outcome.err;
+    };
+    constexpr const char* note = "the batch of 24 samples is that of launch.sh; --batch gives another one";
+    CHECK(plans({}).find(note) != std::string::npos);
+    CHECK(plans({"--batch", "16"}).find("is that of launch.sh") == std::string::npos);
+    const json answers =
+        json::parse(
+            run_in(folder, {"plan", "launch.sh", "--platform", "dgx-h100", "--ranks", "2", "--format", "json"}).out)
+            .at("answers");
+    // 24 samples of 512 tokens on 2 devices.
+    const json& best = answers.at(0);
+    CHECK(best.at("tokens_per_s_per_device").get<double>() ==
+          Approx(24 * 512 / best.at("iteration_time_s").get<double>() / 2).epsilon(1e-12));
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/analysis/estimate.hpp"
 #include "sim/analysis/trace_experiment.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/execution/trace_error.hpp"
@@ -219,4 +220,48 @@ TEST_CASE("the explanation of a trace adds up, and its changes are those of othe
     CHECK(after("link:nic x2") == Approx(300 * us + 6 * (L + 500 * us)));
     CHECK(after("device x2") == Approx(150 * us + ring_s));
     CHECK(after("batch x2") == -1);  // a trace has no samples
+}
+
+TEST_CASE("a trace's copies run beside computation, one at a time in each stream") {
+    Written one(1);
+    const auto copy = [&](std::uint32_t stream, double seconds) {
+        return one.add({.kind = NodeKind::copy, .rank = 0, .stream = stream, .seconds = seconds}, {});
+    };
+    copy(1, 60 * us);
+    copy(2, 80 * us);
+    one.compute(0, 30 * us, {copy(1, 50 * us)});  // after both copies of stream 1
+    one.compute(0, 100 * us);
+    TracePlan plan = one.plan();
+    // The first kernel waits for 110 us; the second one comes after it.
+    const Result result = simulate(star(1), plan);
+    CHECK(result.time.iteration_s == Approx(240 * us));
+    CHECK(result.time.longest_compute_s == Approx(130 * us));
+    CHECK(result.time.longest_copies_s == Approx(110 * us));
+    plan.speed = 10;  // of the kernels, not of the copies
+    CHECK(simulate(star(1), plan).time.iteration_s == Approx(123 * us));
+}
+
+TEST_CASE("a trace's messages and tasks are estimated before it is simulated") {
+    Written trace(4);
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        trace.allreduce(rank, 4'000, {trace.compute(rank, 10 * us)});
+        trace.allreduce(rank, 4'000, {});
+    }
+    trace.send(0, 1, 100);
+    trace.receive(1, 0, 100);
+    // Two rings of 2(N-1) steps on each of 4 ranks, and one message; 4 computations, 8 shares in rings, 2 ends.
+    const Work work = work_of(star(4), trace.plan());
+    CHECK(work.messages == 49);
+    CHECK(work.messages == static_cast<double>(trace.result().messages));
+    CHECK(work.tasks == 14);
+    CHECK(excess(estimate(star(4), trace.plan()), 1e9).empty());
+    CHECK(estimate(star(4), trace.plan()).memory_bytes < 50e6);
+
+    // 2 · 39,999 · 40,000 messages.
+    constexpr std::uint32_t many = 40'000;
+    Written large(many);
+    for (std::uint32_t rank = 0; rank < many; ++rank) large.allreduce(rank, 4'000'000);
+    CHECK_THAT(excess(estimate(star(many), large.plan()), 1e12),
+               Catch::Matchers::ContainsSubstring("simulates about 3.2 billion messages, more than 2 billion"));
+    CHECK(!excess(estimate(star(many), large.plan()), 50e6).empty());  // of memory: 500 B a node, 145 B a task
 }

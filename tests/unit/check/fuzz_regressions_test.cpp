@@ -42,6 +42,7 @@ TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
         {"trace_dax", fuzz::trace_dax},
         {"trace_dot", fuzz::trace_dot},
         {"trace_goal", fuzz::trace_goal},
+        {"trace_kineto", fuzz::trace_kineto},
         {"trace_simgrid_ti", fuzz::trace_simgrid_ti},
         {"trace_wfformat", fuzz::trace_wfformat},
         {"where", fuzz::where},

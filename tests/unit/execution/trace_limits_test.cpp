@@ -18,8 +18,8 @@ TEST_CASE("a trace that is no file, or has no known format, is refused") {
     CHECK_THROWS_WITH(read_trace({"/dev/zero"}, {}), ContainsSubstring("/dev/zero: it is not a regular file"));
     CHECK_THROWS_WITH(files.read("x.txt", "hello"),
                       ContainsSubstring("x.txt: its format is not recognised; it may be one of chakra, chakra-json, "));
-    CHECK_THROWS_WITH(files.read("x.txt", "hello", {.format = "kineto"}),
-                      ContainsSubstring("there is no format 'kineto' of traces"));
+    CHECK_THROWS_WITH(files.read("x.txt", "hello", {.format = "nsys"}),
+                      ContainsSubstring("there is no format 'nsys' of traces"));
     CHECK_THROWS_WITH(files.read("x.goal", "num_ranks 2", {.compute_unit_s = 1e-6}),
                       ContainsSubstring("the format 'goal' has its own unit of compute"));
     CHECK_THROWS_WITH(files.read("x.goal", "num_ranks 2", {.ranks = 3}),

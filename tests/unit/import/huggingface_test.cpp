@@ -39,6 +39,64 @@ struct Published {
 // llama-2, falcon and deepseek-v3 store more than parameters; Keras Hub's presets (gpt-2-xl, flan-t5-xxl); model cards
 // (gpt-neox-20b); counts in public repositories (gpt2, opt, falcon-7b, t5-11b, vit).
 const Published published[] = {
+    // Per layer 2·2880·4096 + 2·2880·512 and their biases of 8000, a sink for each of 64 heads, the router's 32·2881,
+    // 32·(3·2880² + 3·2880) of experts and 2·2880 of norms: 823,186,976. With 2·201088·2880 and 2880: OpenAI's 20.91e9.
+    // Idle are 24·28·24,891,840; OpenAI's 3.61e9 that act are without the embedding.
+    {"gpt-oss-20b",
+     R"({"model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880, "num_hidden_layers": 24,
+      "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64, "num_local_experts": 32,
+      "num_experts_per_tok": 4, "vocab_size": 201088, "max_position_embeddings": 131072, "sliding_window": 128,
+      "attention_bias": true, "swiglu_limit": 7.0, "initial_context_length": 4096, "experts_per_token": 4,
+      "rope_scaling": {"original_max_position_embeddings": 4096, "rope_type": "yarn"}})",
+     20'914'757'184, 4'187'440'704},
+    {"gpt-oss-120b", R"({"model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880,
+      "num_hidden_layers": 36, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64,
+      "num_local_experts": 128, "num_experts_per_tok": 4, "vocab_size": 201088, "max_position_embeddings": 131072,
+      "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention",
+      "sliding_attention", "full_attention", "sliding_attention", "full_attention", "sliding_attention",
+      "full_attention", "sliding_attention", "full_attention", "sliding_attention", "full_attention",
+      "sliding_attention", "full_attention", "sliding_attention", "full_attention", "sliding_attention",
+      "full_attention", "sliding_attention", "full_attention", "sliding_attention", "full_attention",
+      "sliding_attention", "full_attention", "sliding_attention", "full_attention", "sliding_attention",
+      "full_attention", "sliding_attention", "full_attention", "sliding_attention", "full_attention",
+      "sliding_attention", "full_attention"]})",
+     116'829'156'672, 5'711'982'912},  // idle: 36·124·24,891,840
+    // The checkpoints' 108,641,793,536 and 401,583,781,376 without 871,932,416 of the encoder of images and its
+    // projector. Scout: 48 layers of 62,914,560 of attention, 16·5120 of the router, 17·3·5120·8192 and 2·5120.
+    {"llama-4-scout", R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text", "hidden_size": 5120,
+      "intermediate_size": 8192, "intermediate_size_mlp": 16384, "num_hidden_layers": 48, "num_attention_heads": 40,
+      "num_key_value_heads": 8, "head_dim": 128, "num_local_experts": 16, "num_experts_per_tok": 1,
+      "interleave_moe_layer_step": 1, "vocab_size": 202048, "max_position_embeddings": 10485760,
+      "attention_chunk_size": 8192, "use_qk_norm": true, "attn_temperature_tuning": true, "no_rope_layers": []},
+      "vision_config": {}})",
+     107'769'861'120, 17'172'894'720},
+    {"llama-4-maverick", R"({"model_type": "llama4_text", "hidden_size": 5120, "intermediate_size": 8192,
+      "intermediate_size_mlp": 16384, "num_hidden_layers": 48, "num_attention_heads": 40, "num_key_value_heads": 8,
+      "head_dim": 128, "num_local_experts": 128, "num_experts_per_tok": 1, "interleave_moe_layer_step": 2,
+      "vocab_size": 202048, "max_position_embeddings": 1048576})",
+     400'711'848'960, 17'184'691'200},
+    // The hub's 110,468,824,832 without the module for further tokens (a layer of 2,341,492,736, 2·4096² + 3·4096, and
+    // embedding and head once more, 1,241,513,984) and 46·128 biases of routers.
+    {"glm-4.5-air", R"({"model_type": "glm4_moe", "hidden_size": 4096, "intermediate_size": 10944,
+      "num_hidden_layers": 46, "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128,
+      "n_routed_experts": 128, "n_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 1408,
+      "first_k_dense_replace": 1, "attention_bias": true, "use_qk_norm": false, "vocab_size": 151552,
+      "partial_rotary_factor": 0.5, "max_position_embeddings": 131072, "num_nextn_predict_layers": 1})",
+     106'852'245'504, 13'424'123'904},  // idle: 45·120·3·4096·1408
+    // The hub's 1,026,408,232,448 without 60·384 biases of routers.
+    {"kimi-k2", R"({"model_type": "kimi_k2", "hidden_size": 7168, "intermediate_size": 18432, "num_hidden_layers": 61,
+      "num_attention_heads": 64, "num_key_value_heads": 64, "q_lora_rank": 1536, "kv_lora_rank": 512,
+      "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "n_routed_experts": 384,
+      "n_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "first_k_dense_replace": 1,
+      "moe_layer_freq": 1, "vocab_size": 163840, "max_position_embeddings": 131072, "num_nextn_predict_layers": 0})",
+     1'026'408'209'408, 32'861'477'888},  // idle: 60·376·3·7168·2048
+    // Convolutions 3·128·1280 + 3·1280² + 2·1280, positions (1500 + 448)·1280, 32·(12·1280² + 12·1280), 32·(16·1280² +
+    // 17·1280), both last norms and the table.
+    {"whisper-large-v3", R"({"architectures": ["WhisperForConditionalGeneration"], "model_type": "whisper",
+      "d_model": 1280, "encoder_layers": 32, "decoder_layers": 32, "encoder_attention_heads": 20,
+      "decoder_attention_heads": 20, "encoder_ffn_dim": 5120, "decoder_ffn_dim": 5120, "vocab_size": 51866,
+      "num_mel_bins": 128, "max_source_positions": 1500, "max_target_positions": 448})",
+     1'543'490'560},
     // 2·128256·4096 of embedding and head; 32 layers of 2·4096·4096 + 2·4096·1024, 3·4096·14336 and 2·4096; 4096:
     // 1,050,673,152 + 32 · 218,112,000 + 4096
     {"llama-3.1-8b", R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,

@@ -313,3 +313,90 @@ fsdp_config:
     accelerate(other, "distributed_type: MEGATRON_LM\n");
     CHECK(other.imported.findings.errors.size() == 1);
 }
+
+TEST_CASE("Megatron-LM's layers have to be divisible among stages and chunks") {
+    const std::string options =
+        "--hidden-size 64 --num-attention-heads 4 --seq-length 8 --vocab-size 128 --micro-batch-size 1 "
+        "--pipeline-model-parallel-size 4 ";
+    const auto error_of = [&](const std::string& more) {
+        Read read;
+        megatron(read, options + more);
+        return read.imported.findings.errors.empty() ? "" : read.imported.findings.errors.front().message;
+    };
+    CHECK(error_of("--num-layers 80 --num-virtual-stages-per-pipeline-rank 5") == "");
+    CHECK(error_of("--num-layers 81 --num-virtual-stages-per-pipeline-rank 5") ==
+          "81 layers cannot be divided among 4 stages of 5 chunks");
+    CHECK(error_of("--num-layers 6") == "6 layers cannot be divided among 4 stages");
+    CHECK(error_of("--num-layers 10 --num-layers-per-virtual-pipeline-stage 3") ==
+          "10 layers cannot be divided into chunks of 3 on 4 stages");
+    CHECK(error_of("--num-layers 6 --decoder-first-pipeline-num-layers 3") == "");
+}
+
+TEST_CASE("NeMo's YAML says what Megatron-LM's options say") {
+    // 32 GPUs = 4 × 2 × data 4. Two stages of 4 chunks of 32 / 8 layers. The table has 32000 words, padded to a
+    // multiple of 128·4: 32256; Llama 2's 6,738,415,616 parameters and 2·256·4096 more.
+    const std::string text = R"(trainer:
+  devices: 8
+  num_nodes: 4
+  precision: bf16
+  accumulate_grad_batches: 1
+model:
+  micro_batch_size: 2
+  global_batch_size: 256
+  tensor_model_parallel_size: 4
+  pipeline_model_parallel_size: 2
+  virtual_pipeline_model_parallel_size: 4
+  sequence_parallel: true
+  encoder_seq_length: 4096
+  max_position_embeddings: ${.encoder_seq_length}
+  num_layers: 32
+  hidden_size: 4096
+  ffn_hidden_size: 11008
+  num_attention_heads: 32
+  num_query_groups: null
+  normalization: rmsnorm
+  activation: fast-swiglu
+  bias: false
+  position_embedding_type: rope
+  share_embeddings_and_output_weights: false
+  hidden_dropout: 0.0
+  activations_checkpoint_granularity: selective
+  fp8: true
+  fp8_hybrid: true
+  new_key: 3
+  optim:
+    name: distributed_fused_adam
+    overlap_grad_sync: true
+    grad_sync_dtype: bf16
+)";
+    const auto nemo = [](Read& read, const std::string& yaml) {
+        const Node document = read.library.parse("nemo.yaml", yaml, "");
+        REQUIRE(is_nemo(document));
+        read_nemo(document, read.imported);
+    };
+    Read read;
+    nemo(read, text);
+    CHECK(read.imported.findings.errors.empty());
+    CHECK(read.training("framework") == "megatron-core");
+    CHECK(read.training("ranks") == "32");
+    CHECK(read.training("batch") == "256");
+    CHECK(read.training("recomputation") == "selective");
+    CHECK(read.training("overlap") == "wait-free");
+    CHECK(read.parallelism("model") == "4");
+    CHECK(read.parallelism("sequence") == "true");
+    CHECK(read.parallelism("sharding") == "optimizer");
+    CHECK(read.parallelism("pipeline") == "{stages: 2, micro_batch_size: 2, schedule: interleaved, virtual_stages: 4}");
+    CHECK(read.training("precision") == "{gradients: 2 B, products: fp8}");
+    CHECK(read.imported.workload.kind == Node::Kind::null);
+    CHECK_THAT(read.notes(), ContainsSubstring("does not say how many words the vocabulary has") &&
+                                 ContainsSubstring("not understood: model.new_key"));
+
+    Read with_words;
+    nemo(with_words, text + "  override_vocab_size: 32000\n");
+    CHECK(with_words.imported.findings.errors.empty());
+    CHECK(with_words.parameters() == 6'740'512'768);
+
+    Read accumulates;
+    nemo(accumulates, "trainer: {accumulate_grad_batches: 2}\nmodel: {micro_batch_size: 1}");
+    CHECK_FALSE(accumulates.imported.findings.errors.empty());
+}
