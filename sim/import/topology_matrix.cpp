@@ -9,45 +9,26 @@
 #include "sim/base/number.hpp"
 #include "sim/base/utf8.hpp"
 #include "sim/import/machine_files.hpp"
+#include "sim/import/word_lines.hpp"
 
 namespace syncline::config {
 
 namespace {
 
-struct Word {
-    std::string_view text;
-    Mark mark;
-};
-
 using Line = std::vector<Word>;
 
-/// Returns the words of the lines of a text; those of a comment or a quotation without its sign.
-class Lines {
-public:
-    explicit Lines(const Mark& start) : rest_(start.source->text), mark_(start) {}
+constexpr char no_comments = '\0';
 
-    std::optional<Line> next() {
-        if (rest_.empty()) return std::nullopt;
-        const std::size_t end = std::min(rest_.find('\n'), rest_.size() - 1);
-        const std::string_view text = rest_.substr(0, end + 1);
-        Line words;
-        constexpr std::string_view spaces = " \t\r\n";
-        for (std::size_t at = text.find_first_not_of(spaces); at != text.npos;) {
-            const std::size_t stop = std::min(text.find_first_of(spaces, at), text.size());
-            const std::string_view word = text.substr(at, stop - at);
-            const bool sign = words.empty() && (word == "#" || word == ">" || word == "//");
-            if (!sign) words.push_back({word, {mark_.source, mark_.line, static_cast<int>(at) + 1}});
-            at = text.find_first_not_of(spaces, stop);
-        }
-        rest_.remove_prefix(end + 1);
-        ++mark_.line;
-        return words;
+/// Returns the words of the next line that has any, those of a comment or a quotation without its sign; empty at the
+/// end.
+Line next_line(WordLines& lines) {
+    for (Line words = lines.next(); !words.empty(); words = lines.next()) {
+        const std::string_view first = words[0].text;
+        if (first == "#" || first == ">" || first == "//") words.erase(words.begin());
+        if (!words.empty()) return words;
     }
-
-private:
-    std::string_view rest_;
-    Mark mark_;
-};
+    return {};
+}
 
 /// Returns whether a word is `stem` and a number: GPU0.
 bool is_numbered(std::string_view word, std::string_view stem) {
@@ -205,29 +186,29 @@ void name_nics(Machine& machine, const Line& line) {
 }  // namespace
 
 bool is_topology_matrix(const ForeignFile& file) {
-    Lines lines(file.start);
-    while (const auto line = lines.next())
-        if (is_head(*line)) return true;
+    WordLines lines(file.start, no_comments);
+    for (Line line = next_line(lines); !line.empty(); line = next_line(lines))
+        if (is_head(line)) return true;
     return false;
 }
 
 void read_topology_matrix(const ForeignFile& file, Imported& imported) {
     Findings& findings = imported.findings;
-    Lines lines(file.start);
-    std::optional<Line> line = lines.next();
-    while (line && !is_head(*line)) line = lines.next();
-    if (!line) return findings.fail(file.start, "there is no line with GPU0, GPU1, …", "`nvidia-smi topo -m`");
-    Matrix matrix(*line, findings);
-    while ((line = lines.next()))
-        if (!line->empty() && !matrix.take(*line)) break;
+    WordLines lines(file.start, no_comments);
+    Line line = next_line(lines);
+    while (!line.empty() && !is_head(line)) line = next_line(lines);
+    if (line.empty()) return findings.fail(file.start, "there is no line with GPU0, GPU1, …", "`nvidia-smi topo -m`");
+    Matrix matrix(line, findings);
+    do line = next_line(lines);
+    while (!line.empty() && matrix.take(line));
     Machine machine = matrix.machine(file.start);
     if (!findings.errors.empty()) return;
-    for (; line; line = lines.next()) {
-        if (is_head(*line)) {
-            findings.note(line->front().mark, "left out: a second matrix");
+    for (; !line.empty(); line = next_line(lines)) {
+        if (is_head(line)) {
+            findings.note(line.front().mark, "left out: a second matrix");
             break;
         }
-        name_nics(machine, *line);
+        name_nics(machine, line);
     }
     imported.machine = std::move(machine);
 }
