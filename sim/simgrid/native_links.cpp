@@ -119,7 +119,7 @@ bool survives(const sg::Host* from, const sg::Host* to) {
     if (child == 0) {
         const rlimit no_core{0, 0};
         setrlimit(RLIMIT_CORE, &no_core);
-        const rlimit few_seconds{2, 2};  // a route takes milliseconds
+        const rlimit few_seconds{1, 1};  // a route takes milliseconds
         setrlimit(RLIMIT_CPU, &few_seconds);
         dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
         std::vector<sg::Link*> links;
