@@ -171,7 +171,7 @@ TEST_CASE("the program ends with exit code 70 and a request to report the bug if
     std::string text(4096, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), said));
     std::fclose(said);
-    CHECK(contains(text, "\nbug in syncline "));  // after SimGrid's own output
+    CHECK(text.starts_with("bug in syncline "));
     CHECK(contains(text, "process 0: exchange 3 of iteration 0, step 3, repetition 3"));
     CHECK(contains(text, "Please report it"));
 }
