@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numbers>
 #include <optional>
 #include <string_view>
@@ -122,11 +123,15 @@ private:
         std::string of;  ///< kind of the elements that have it: node, edge, all, …
         std::string fallback;
     };
+    /// Keys of the Internet Topology Zoo.
+    struct Place {
+        std::string latitude, longitude, hyperedge;
+    };
     struct Vertex {
-        std::string id;
+        std::string_view id;  ///< in index_
         std::size_t line = 0;
         FileVertex vertex = {};
-        std::string latitude = {}, longitude = {}, hyperedge = {};
+        std::unique_ptr<Place> place = {};  ///< graphs of millions of vertices have none
     };
     struct Edge {
         std::string source, target;
@@ -145,7 +150,9 @@ private:
     }
 
     static std::optional<Coordinates> place_of(const Vertex& vertex) {
-        const auto latitude = number_in<double>(vertex.latitude), longitude = number_in<double>(vertex.longitude);
+        if (vertex.place == nullptr) return {};
+        const auto latitude = number_in<double>(vertex.place->latitude);
+        const auto longitude = number_in<double>(vertex.place->longitude);
         constexpr double pole = 90, round = 360;
         if (!latitude || !longitude || !(std::abs(*latitude) <= pole) || !(std::abs(*longitude) <= round)) return {};
         return Coordinates{*latitude, *longitude};
@@ -187,7 +194,7 @@ private:
             line = edge.edge.line;
         }
         for (const Vertex& vertex : vertices_)
-            if (vertex.hyperedge == "1" && hyperedges++ == 0) first_hyperedge = vertex.line;
+            if (vertex.place && vertex.place->hyperedge == "1" && hyperedges++ == 0) first_hyperedge = vertex.line;
         if (labels > 0)
             result_.notes.push_back(
                 {line, labels > 1 ? fmt::format("{}, and those of {} others", first, labels - 1) : first});
@@ -201,10 +208,10 @@ private:
     void add_node(const std::string& id, std::size_t line) {
         // Each vertex has an edge; so it is of no use to read more than twice as many.
         require_not_too_many(vertices_.size() / 2);
-        if (!index_.emplace(id, vertices_.size()).second)
-            throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
+        const auto [known, added] = index_.emplace(id, vertices_.size());
+        if (!added) throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
         nodes_.push_back(vertices_.size());
-        vertices_.push_back({id, line});
+        vertices_.push_back({known->first, line});
     }
 
     std::string_view key_name() const {
@@ -213,12 +220,15 @@ private:
     }
 
     static std::string* value_of(std::string_view name, Vertex& vertex) {
-        return name == "name"        ? &vertex.vertex.name
-               : name == "kind"      ? &vertex.vertex.kind
-               : name == "Latitude"  ? &vertex.latitude
-               : name == "Longitude" ? &vertex.longitude
-               : name == "hyperedge" ? &vertex.hyperedge
-                                     : nullptr;
+        if (name == "name") return &vertex.vertex.name;
+        if (name == "kind") return &vertex.vertex.kind;
+        std::string Place::*const part = name == "Latitude"    ? &Place::latitude
+                                         : name == "Longitude" ? &Place::longitude
+                                         : name == "hyperedge" ? &Place::hyperedge
+                                                               : nullptr;
+        if (part == nullptr) return nullptr;
+        if (vertex.place == nullptr) vertex.place = std::make_unique<Place>();
+        return &(*vertex.place.*part);
     }
     static std::string* value_of(std::string_view name, Edge& edge) {
         return name == "bandwidth"        ? &edge.edge.bandwidth
