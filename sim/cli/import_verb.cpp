@@ -57,8 +57,10 @@ void add_import(CLI::App& program, Action& action) {
     verb->add_option("FILE", options->question.files,
                      fmt::format("Files, which are put together: {}; or the files of an execution trace", known))
         ->required();
-    verb->add_option("--as", options->question.kind, "Kind of the files (default: recognised by their content)")
-        ->option_text(fmt::format("{}", fmt::join(names, "|")))
+    verb->add_option(
+            "--as", options->question.kind,
+            fmt::format("Kind of the files (default: recognised by their content). One of {}", fmt::join(names, ", ")))
+        ->option_text("KIND")
         ->check(one_of(names));
     add_repeated(*verb, "--set", options->question.assignments, "KEY.PATH=VALUE",
                  "Set what the files do not say, by its key in a scenario: platform=dgx-h100, training.ranks=64, "
