@@ -49,8 +49,8 @@ void TaskDag::put_at_begin(std::uint32_t task) {
 }
 
 std::span<const TaskDag::Edge> TaskDag::edges_to(std::uint32_t task) const {
-    const auto found = std::ranges::equal_range(edges_, task, {}, &Edge::to);
-    return {found.begin(), found.end()};
+    const auto first = std::ranges::lower_bound(edges_, task, {}, &Edge::to);
+    return {first, std::ranges::upper_bound(first, edges_.end(), task, {}, &Edge::to)};
 }
 
 /// Each task after those that it depends on, and otherwise in their order.
