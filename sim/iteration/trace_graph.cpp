@@ -274,7 +274,13 @@ private:
                                            : joined(members[i], after);
         }
         if (members.size() == 1) return done(nodes.front(), before(nodes.front()), !used[nodes.front()]);
-        Collective collective = in_pieces(one.bytes, chooser(group, one.operation));
+        Collective collective;
+        try {
+            collective = in_pieces(one.bytes, chooser(group, one.operation));
+        } catch (const AlgorithmError& error) {
+            throw TraceError(fmt::format("{} among {} ranks, as the platform's transport selects it: {}",
+                                         trace_.operations[one.operation], members.size(), error.what()));
+        }
         const Arrivals arrivals =
             add_collectives(graph_, group.workers, group.streams, {collective}, {ready}, cluster_, {}, one.name);
         for (std::size_t i = 0; i < members.size(); ++i) {
@@ -284,6 +290,7 @@ private:
         }
     }
 
+    /// Throws AlgorithmError if the transport selects what cannot be among these ranks.
     Collective in_pieces(std::uint64_t bytes, Chooser& chooser) const {
         Collective collective;
         collective.phase = Phase::communication;

@@ -24,7 +24,8 @@
 namespace syncline {
 
 /// Task::subject is the node's name, as an index into ExecutionTrace::names. Each rank ends with an update, which waits
-/// for all its nodes. Throws TraceError if collectives of several ranks wait for each other.
+/// for all its nodes. Throws TraceError if collectives of several ranks wait for each other, or if the transport
+/// selects an algorithm that cannot be.
 TaskGraph build_trace(const Cluster& cluster, const TracePlan& plan);
 
 /// Returns who chooses the algorithms of an operation in a group with members at these places.

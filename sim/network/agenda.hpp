@@ -10,9 +10,9 @@
 #include "sim/network/keyed_heap.hpp"
 
 /// The times at which numbered things will happen: a priority queue in which a time can be changed or withdrawn. What
-/// happens at the same time is one list, since in simulations of equal ranks most does: adding to a list that is known
-/// and taking from one are O(1), a further list O(log lists). Things of one time come in the order in which they were
-/// set.
+/// happens at the same time is a list, or a few, since in simulations of equal ranks most does: adding to a list that
+/// is remembered and taking from one are O(1), a further list O(log lists). Things of one time come in any order, the
+/// same in every run.
 namespace syncline {
 
 class Agenda {

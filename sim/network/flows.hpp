@@ -33,7 +33,7 @@
 /// A flow may have a part of its bytes on each link, such as a sixteenth on each of 16 paths (packets that are
 /// sprayed). With rate r it then uses r times its part of a link.
 ///
-/// All starts and ends of an instant are solved together. Rounding: rates are exact to 1e-12 or so; ends are those of
+/// All starts and ends of an instant are solved together. Rounding: rates are exact to 1e-11; ends are those of
 /// the definition, except on crowded tori, where the next flows' starts amplify differences in the last digit tenfold
 /// every 15 messages.
 ///
@@ -60,8 +60,8 @@ public:
     /// Returns the time at which the next flow ends, after sharing the links among the flows that are under way;
     /// infinity if there are none. Must be called after the last start of an instant.
     double next_end_s(double now_s);
-    /// Removes the flows that end up to `precision_s` after `now_s`, which is at least next_end_s(), and appends their
-    /// owners.
+    /// Removes the flows that end up to `precision_s` after `now_s`, which is next_end_s() or earlier, and appends
+    /// their owners. No flow may have started since next_end_s() was called.
     void end(double now_s, double precision_s, std::vector<std::uint32_t>& owners);
 
 private:
@@ -214,10 +214,12 @@ private:
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> pair_of_{&pool_};  // by group and link
     Agenda ends_;                                                            // by link: the next end of its group
     double now_s_ = 0;
-    std::vector<Bundle> fresh_;                            // bundles in which a flow has started
-    std::vector<Link> disturbed_;                          // links with groups that a flow of another one has left
-    std::vector<Link> changed_;                            // links whose groups or levels have changed
-    std::vector<Link> woken_;                              // links that may have to stop hearing of pairs
+    std::vector<Bundle> fresh_;    // bundles in which a flow has started
+    std::vector<Link> disturbed_;  // links with groups that a flow has left
+    std::vector<Link> changed_;    // links whose groups or levels have changed
+    std::vector<Link> woken_;      // links that have begun to hear of their pairs, or have lost their group
+    Agenda quiet_;                 // by link: the number of solutions after which it stops hearing
+    std::uint64_t solutions_ = 0;
     std::vector<std::pair<Bundle, std::uint32_t>> ended_;  // and their owners
     // The solution under way:
     std::vector<heap::Entry> queue_;  // links by level

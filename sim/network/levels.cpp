@@ -55,12 +55,18 @@ void Flows::solve() {
             change_size(number, !link.large);
         if (link.holds()) continue;
         crowds_[number].spent = 0;
-        if (link.hears) stop_hearing(number);
+        if (link.hears) woken_.push_back(number);
     }
     changed_.clear();
+    // A link with little to spare would soon be woken again: it hears of its pairs for as many solutions as there are.
+    ++solutions_;
     for (const Link link : woken_)
-        if (!links_[link].holds() && links_[link].hears) stop_hearing(link);
+        if (!links_[link].holds()) quiet_.set(link, static_cast<double>(solutions_ + crowds_[link].in.size()));
     woken_.clear();
+    while (quiet_.next_s() <= static_cast<double>(solutions_)) {
+        const Link link = quiet_.pop();
+        if (!links_[link].holds() && links_[link].hears) stop_hearing(link);
+    }
 }
 
 void Flows::change(Link link) {
@@ -197,6 +203,7 @@ void Flows::settle(Link number) {
         for (const std::uint32_t pair : crowds_[number].in)
             if (links_[pairs_[pair].group].level_Bps > level_Bps * above) append_bundles(pair, captured_);
     }
+    if (!link.holds() && captured_.empty()) return;  // it is full but for rounding
     const double more_Bps = level_Bps - link.level_Bps;
     constexpr double rounding = 1e-13;
     if (link.holds() && captured_.empty() && std::abs(more_Bps) <= rounding * link.level_Bps) return;

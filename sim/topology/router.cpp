@@ -73,7 +73,8 @@ Router::Router(const Topology& topology, const Routing& routing)
     };
     for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex)
         if (!hangs(vertex)) numbers_[vertex] = numbered_++;
-    if (circular_ && !cycles_.empty() && policy_ != Routing::Policy::first) find_slots();
+    const bool by_distance = policy_ == Routing::Policy::ecmp || policy_ == Routing::Policy::spray;
+    if (by_distance && circular_ && !cycles_.empty()) find_slots();
     if (takes_detours(policy_)) {
         if (groups_.empty()) throw std::logic_error("detours require a dragonfly");
         group_count_ = 1 + *std::max_element(groups_.begin(), groups_.end());

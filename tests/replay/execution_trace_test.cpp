@@ -192,6 +192,21 @@ TEST_CASE("collectives of a trace that wait for each other are an error") {
     CHECK_THROWS_AS(build_trace(star(2), crossed.plan()), TraceError);
 }
 
+TEST_CASE("an algorithm that the transport selects for a trace, and that cannot be, is an error") {
+    Written trace(2);
+    for (const std::uint32_t rank : {0U, 1U}) trace.allreduce(rank, 8, {});
+    Candidate hierarchical;
+    hierarchical.algorithm.operation = "allreduce";
+    hierarchical.algorithm.name = "hierarchical";
+    Selection selection;
+    selection.rows.emplace_back().candidates.push_back(hierarchical);
+    Cluster cluster = star(2);
+    cluster.transport.selection = std::make_shared<const Selection>(selection);
+    CHECK_THROWS_WITH(build_trace(cluster, trace.plan()),
+                      "allreduce among 2 ranks, as the platform's transport selects it: 'hierarchical' needs an "
+                      "overlay of shape 'hierarchical'");
+}
+
 TEST_CASE("the explanation of a trace adds up, and its changes are those of other clusters") {
     Written trace(4);
     for (std::uint32_t rank = 0; rank < 4; ++rank) {

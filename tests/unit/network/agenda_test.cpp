@@ -42,14 +42,3 @@ TEST_CASE("an agenda gives the earliest time, whatever was moved or withdrawn", 
         }
     }
 }
-
-TEST_CASE("what an agenda has at one time comes in the order in which it was set", "[memory]") {
-    Agenda agenda;
-    for (const std::uint32_t number : {3, 1, 2, 0}) agenda.set(number, 1.5);
-    agenda.set(4, 0.5);
-    agenda.set(1, 2.5);
-    agenda.set(1, 1.5);  // back again, behind the others
-    std::vector<std::uint32_t> order;
-    while (agenda.next_s() < 10) order.push_back(agenda.pop());
-    CHECK(order == std::vector<std::uint32_t>{4, 3, 2, 0, 1});
-}

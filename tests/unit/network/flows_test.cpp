@@ -196,6 +196,27 @@ TEST_CASE("a flow that ends gives its share to the others on its bottleneck, and
     CHECK(flows.next_end_s(4e-3) == Approx(5e-3).epsilon(1e-12));
 }
 
+TEST_CASE("a link that is full but for rounding holds nobody back", "[memory]") {
+    // Six flows have links of their own, each a sixth of the common link and a trillionth of it more; beside each there
+    // is a flow that ends first. Then the sum of the six exceeds the common link by 1e-12, and none exceeds its share.
+    constexpr double sixth = 166666666.66683334;
+    std::vector<double> bandwidths(6, sixth);
+    bandwidths.push_back(1e9);
+    Flows flows(bandwidths);
+    for (std::uint32_t i = 0; i < 6; ++i) {
+        const std::vector<std::uint32_t> both{i, 6}, own{i};
+        flows.start(flows.add_bundle(both, unbounded), 1e9, i, 0);
+        flows.start(flows.add_bundle(own, unbounded), 1e6, 10 + i, 0);
+    }
+    std::vector<std::uint32_t> ended;
+    // 1 MB each at half of the own link; then 999 MB at the whole one.
+    const double first_s = flows.next_end_s(0);
+    CHECK(first_s == Approx(1e6 / (sixth / 2)).epsilon(1e-9));
+    flows.end(first_s, 1e-12, ended);
+    CHECK(ended.size() == 6);
+    CHECK(flows.next_end_s(first_s) == Approx(first_s + 999e6 / sixth).epsilon(1e-9));
+}
+
 TEST_CASE("a bundle of many flows takes as long as many bundles of one", "[memory]") {
     const std::vector<std::uint32_t> route{0, 1};
     Flows bundled({1e9, 3e9}), single({1e9, 3e9});
