@@ -43,6 +43,7 @@ void calibrate_verb(const CalibrateArguments& options) {
             throw UsageError(
                 "--out writes a transport or a device, but the parameters are not all keys of one\n"
                 "  hint: leave it out, and give the `--set` options that are printed to other commands");
+        refuse_same_file(options.out, options.files.scenario);
         require_writable(options.out);
     }
     Fitted fitted;

@@ -24,12 +24,13 @@ std::string name_in(const std::string& out, const std::string& file) {
 }
 
 config::ImportAnswer answer_of(config::ImportQuestion question, const std::string& out) {
-    for (const std::string& file : question.files) question.names.push_back(name_in(out, file));
+    question.named = [&](const std::string& file) { return name_in(out, file); };
     return config::asks_for_trace(question) ? config::import_trace(question, inspect)
                                             : config::import_files(question, inspect);
 }
 
 void import_all(const config::ImportQuestion& question, const std::string& file) {
+    for (const std::string& input : question.files) refuse_same_file(file, input);
     const config::ImportAnswer answer = answer_of(question, file);
     for (const Diagnostic& note : answer.notes) warn(note);
     if (file.empty())

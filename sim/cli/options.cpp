@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "sim/base/number.hpp"
+#include "sim/cli/guard.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
 
@@ -56,6 +60,12 @@ void add_seed(CLI::App& verb, std::uint64_t& seed) {
         ->check([](const std::string& text) {
             return number_in<std::uint64_t>(text) ? "" : "'" + text + "' is not a whole number from 0 to 2^64-1";
         });
+}
+
+void refuse_same_file(const std::string& out, const std::string& input) {
+    std::error_code error;
+    if (!out.empty() && std::filesystem::equivalent(out, input, error))
+        throw UsageError(fmt::format("--out {}: this would replace the file that is read\n  hint: name another", out));
 }
 
 }  // namespace syncline::cli

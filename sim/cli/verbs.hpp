@@ -73,4 +73,7 @@ void add_variant(CLI::App& verb, std::vector<std::string>& names);
 /// Adds the option `--seed N`.
 void add_seed(CLI::App& verb, std::uint64_t& seed);
 
+/// Throws UsageError if the output file `out`, which may be empty, is the input file.
+void refuse_same_file(const std::string& out, const std::string& input);
+
 }  // namespace syncline::cli

@@ -69,7 +69,8 @@ void set_sequence(Assembly& assembly, Node& workload, const Given& sequence) {
 Node put_together(Assembly& assembly, Imported& imported, std::vector<std::string> assignments) {
     assembly.attempt([&] {
         if (imported.machine)
-            imported.platform = platform_of(assembly, *imported.machine, assignments, imported.findings);
+            imported.platform =
+                platform_of(assembly, *imported.machine, imported.platform, assignments, imported.findings);
         if (!imported.findings.errors.empty()) throw ConfigError(imported.findings.errors);
     });
     assembly.finish();
@@ -89,6 +90,16 @@ Node put_together(Assembly& assembly, Imported& imported, std::vector<std::strin
     for (const std::string& text : assignments)
         assembly.attempt([&] {
             const Node changes = parse_assignment(assembly.library, text);
+            // A key of a part replaces the part's name by its content.
+            const auto changes_part = [&](const char* key) {
+                const Node *const part = document.find(key), *const change = changes.find(key);
+                return part && change && part->kind == Node::Kind::scalar && change->kind == Node::Kind::mapping;
+            };
+            if (changes_part("platform")) open_platform(assembly, *document.find("platform"));
+            if (changes_part("workload")) {
+                Node& named = *document.find("workload");
+                named = assembly.workload_in(named);
+            }
             drop_alternatives(document, changes);
             merge(document, changes);
         });
@@ -142,9 +153,9 @@ void check_measured(Assembly& assembly, Node document, const Imported& imported,
     for (const Place& place : places) nodes.insert(static_cast<std::int64_t>(place.node));
     if (static_cast<std::int64_t>(nodes.size()) != imported.hosts)
         notes.push_back({locate(measured.mark),
-                         fmt::format("the ranks were on {} hosts, and are on {} nodes of the platform", imported.hosts,
-                                     nodes.size()),
-                         "choose their places: `--set collective.placement='[0, 8]'`, or another platform"});
+                         fmt::format("the ranks were on {} {}, and are on {} of the platform's nodes", imported.hosts,
+                                     imported.hosts == 1 ? "host" : "hosts", nodes.size()),
+                         "choose their places: `--set collective.placement=round-robin`, or another platform"});
 }
 
 /// Returns the only section that the files have, and reports others.
@@ -157,6 +168,15 @@ Node alone(Assembly& assembly, const Node& document, const char* section, const 
 }
 
 }  // namespace
+
+void name_parts(const ImportQuestion& question, Node& document) {
+    for (const char* key : {"platform", "workload"}) {
+        Node* const part = document.find(key);
+        std::error_code error;
+        if (part && part->kind == Node::Kind::scalar && std::filesystem::is_regular_file(part->scalar, error))
+            part->scalar = question.named(part->scalar);
+    }
+}
 
 ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect) {
     Assembly assembly;
@@ -204,8 +224,9 @@ ImportAnswer import_files(const ImportQuestion& question, const Inspect& inspect
     // Such a file stays where it is.
     Node* const platform = answer.kind == "platform" ? &document : document.find("platform");
     if (Node* const xml = platform == nullptr ? nullptr : platform->find("simgrid_xml"))
-        for (std::size_t i = 0; i < question.names.size(); ++i)
-            if (std::filesystem::path(question.files[i]).filename() == xml->scalar) xml->scalar = question.names.at(i);
+        for (const std::string& file : question.files)
+            if (std::filesystem::path(file).filename() == xml->scalar) xml->scalar = question.named(file);
+    name_parts(question, document);
     answer.text = imported_text(imported.origins, answer.notes, std::move(document));
     return answer;
 }

@@ -1,17 +1,20 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/document/document.hpp"
 
 namespace syncline::config {
 
 /// The question of `syncline import`.
 struct ImportQuestion {
     std::vector<std::string> files;
-    std::vector<std::string> names = {};        ///< of the files, where the answer names them; default: those
+    /// Returns the name by which the answer names a file, as it names files relative to itself. Default: the same.
+    std::function<std::string(const std::string& file)> named = [](const std::string& file) { return file; };
     std::string kind = {};                      ///< of all files, a word of foreign_kinds(); "" to recognise each
     std::vector<std::string> assignments = {};  ///< `key.path=value` of a scenario
 };
@@ -22,6 +25,9 @@ struct ImportAnswer {
     std::string text;               ///< YAML; comments name the files, and have the notes
     std::vector<Diagnostic> notes;  ///< what was chosen, left out or not understood
 };
+
+/// Names the files that are a document's platform and workload as the answer must.
+void name_parts(const ImportQuestion& question, Node& document);
 
 /// Reads foreign files, puts them together, and checks the result as `syncline check` does. Throws ConfigError, whose
 /// places are in the foreign files.

@@ -65,15 +65,13 @@ bool asks_for_trace(const ImportQuestion& question) {
 ImportAnswer import_trace(const ImportQuestion& question, const Inspect& inspect) {
     Assembly assembly;
     Imported imported;
-    std::vector<std::string> traces, written_names;
-    for (std::size_t i = 0; i < question.files.size(); ++i) {
-        const std::string& file = question.files[i];
+    std::vector<std::string> traces;
+    for (const std::string& file : question.files) {
         if (!is_trace(file)) {
             assembly.attempt([&] { read_foreign(assembly.library, assembly.library.argument(file), "", imported); });
             continue;
         }
         traces.push_back(file);
-        written_names.push_back(i < question.names.size() ? question.names[i] : file);
     }
     assembly.attempt([&] {
         if (!imported.findings.errors.empty()) throw ConfigError(imported.findings.errors);
@@ -99,8 +97,9 @@ ImportAnswer import_trace(const ImportQuestion& question, const Inspect& inspect
     for (const std::string& text : trace.notes) note(text);
     if (trace.ranks == 1) note("it has one rank; `--set trace.ranks=N` lets N ranks do the same");
     std::vector<Node>& written = document.find("trace")->find("files")->items;
-    for (std::size_t i = 0; i < std::min(written.size(), written_names.size()); ++i)
-        written[i].scalar = written_names[i];
+    for (std::size_t i = 0; i < std::min(written.size(), traces.size()); ++i)
+        written[i].scalar = question.named(traces[i]);
+    name_parts(question, document);
     std::vector<std::string> origins;
     for (const std::string& file : traces)
         origins.push_back(fmt::format("{}: {}", file, trace_format_of(file).value_or("")));

@@ -26,7 +26,15 @@ void name_anywhere(Node* word, const Kinds& kinds) {
 
 }  // namespace
 
-Node platform_of(Assembly& assembly, const Machine& machine, std::vector<std::string>& assignments,
+void open_platform(Assembly& assembly, Node& platform) {
+    assembly.library.expand(platform, {"platform"});
+    name_anywhere(platform.find("device"), {"device"});
+    name_anywhere(platform.find("transport"), {"transport"});
+    if (Node* const fabric = platform.find("fabric"); fabric && !is_shape(fabric->scalar))
+        name_anywhere(fabric, {"topology"});
+}
+
+Node platform_of(Assembly& assembly, const Machine& machine, const Node& network, std::vector<std::string>& assignments,
                  Findings& findings) {
     Node base = mapping_at(machine.mark), keys = mapping_at(machine.mark);
     std::erase_if(assignments, [&](const std::string& text) {
@@ -38,15 +46,12 @@ Node platform_of(Assembly& assembly, const Machine& machine, std::vector<std::st
             is_base = platform->kind == Node::Kind::scalar;
             if (!is_base) return merge(keys, *platform);
             base = *platform;
-            assembly.library.expand(base, {"platform"});
-            name_anywhere(base.find("device"), {"device"});
-            name_anywhere(base.find("transport"), {"transport"});
-            if (Node* const fabric = base.find("fabric"); fabric && !is_shape(fabric->scalar))
-                name_anywhere(fabric, {"topology"});
+            open_platform(assembly, base);
         });
         return is_base;
     });
     assembly.finish();
+    if (network.kind != Node::Kind::null) merge(base, network);
     if (base.find("simgrid_xml"))
         throw ConfigError({{locate(base.mark), "a platform in SimGrid's format has no `per_node`",
                             "name another, or `--set platform.device=…` alone"}});

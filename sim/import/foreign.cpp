@@ -114,6 +114,18 @@ const ForeignKind& kind_of_file(const ForeignFile& file, const std::string& want
                         fmt::format("`--as KIND` names it: {}", fmt::join(names, ", "))}});
 }
 
+/// Notes the values that those of a later file replace.
+void note_changes(const Node& before, const Node& later, const std::string& path, Findings& findings) {
+    for (const Entry& entry : later.entries) {
+        const Node* const known = before.find(entry.key);
+        if (known == nullptr || known->kind != entry.value.kind) continue;
+        if (known->kind == Node::Kind::mapping) note_changes(*known, entry.value, path + entry.key + ".", findings);
+        if (known->kind == Node::Kind::scalar && known->scalar != entry.value.scalar)
+            findings.note(entry.value.mark, fmt::format("'{}{}' is {} here, and {} in an earlier file", path, entry.key,
+                                                        entry.value.scalar, known->scalar));
+    }
+}
+
 }  // namespace
 
 std::span<const ForeignKind> foreign_kinds() {
@@ -135,8 +147,10 @@ void read_foreign(Library& library, const Node& word, const std::string& kind, I
          {&Imported::platform, &Imported::training, &Imported::collective, &Imported::trace})
         if ((imported.*part).kind == Node::Kind::null)
             imported.*part = std::move(read.*part);
-        else if ((read.*part).kind != Node::Kind::null)
+        else if ((read.*part).kind != Node::Kind::null) {
+            note_changes(imported.*part, read.*part, "", imported.findings);
             merge(imported.*part, read.*part);
+        }
     if (read.machine) {
         read.machine->name = written_name(std::filesystem::path(file.start.source->name).stem().string(), "node");
         imported.machine = std::move(read.machine);

@@ -63,7 +63,9 @@ void read_osu(const ForeignFile& file, Imported& imported) {
         // A message from one rank to another.
         measured.operation = "broadcast";
         measured.ranks = 2;
-        findings.note(title->line.mark, "a message is written as a broadcast between two ranks");
+        findings.note(title->line.mark,
+                      "a message is written as a broadcast between two ranks, in one node unless they are placed: "
+                      "`--set collective.placement=round-robin`");
     }
     if (measured.operation.empty())
         return findings.fail(title->line.mark, fmt::format("the test '{}' is not read", title->name),

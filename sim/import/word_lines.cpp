@@ -24,7 +24,7 @@ std::vector<Word> WordLines::next() {
     std::vector<Word> words;
     while (words.empty() && !rest_.empty()) {
         const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-        const std::string_view line = rest_.substr(0, std::min(rest_.find(comment_), end));
+        const std::string_view whole = rest_.substr(0, end), line = whole.substr(0, whole.find(comment_));
         for (std::size_t at = 0; (at = line.find_first_not_of(" \t\r", at)) != std::string_view::npos;) {
             const std::size_t stop = std::min(line.find_first_of(" \t\r", at), line.size());
             words.push_back({line.substr(at, stop - at), {mark_.source, mark_.line, static_cast<int>(at) + 1}});

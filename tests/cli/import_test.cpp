@@ -118,3 +118,61 @@ TEST_CASE("import: hostile files are refused within a second", "[memory]") {
     for (int i = 0; i < 10'000; ++i) doubling += "A=$A$A\n";
     refused("doubling.sh", doubling + "--tensor-model-parallel-size $A", "aaaaaaaa");
 }
+
+TEST_CASE("import: keys beside a named platform change it, and files keep their names wherever the answer is") {
+    const TempDir folder;
+    std::filesystem::create_directories(folder / "deep");
+    folder.write("config.json", llama_3_70b);
+    folder.write("launch.sh",
+                 "torchrun --nnodes 2 --nproc-per-node 8 x.py --tensor-model-parallel-size 8 "
+                 "--micro-batch-size 1 --global-batch-size 8 --seq-length 4096\n");
+    folder.write("mine.yaml",
+                 "name: mine\nnodes: 4\ndevice: h100-sxm\nper_node: {devices: 8, links: {pattern: switch, "
+                 "bandwidth: 450 GBps, latency: none}, nics: 8}\n"
+                 "fabric: {topology: rails, rails: 8, bandwidth: 400 Gbps, latency: 1 us}\n");
+    for (const char* platform : {"platform=dgx-h100", "platform=mine.yaml"}) {
+        CAPTURE(platform);
+        const Outcome both = run_in(folder, {"import", "config.json", "launch.sh", "--set", platform, "--set",
+                                             "platform.nodes=2", "--out", "deep/changed.yaml"});
+        CAPTURE(both.err);
+        CHECK(both.status == 0);
+        const Outcome named =
+            run_in(folder, {"import", "config.json", "launch.sh", "--set", platform, "--out", "deep/named.yaml"});
+        CAPTURE(named.err);
+        CHECK(named.status == 0);
+        for (const char* file : {"deep/changed.yaml", "deep/named.yaml"})
+            CHECK(run_in(folder, {"check", file}).status == 0);
+    }
+    CHECK_THAT(read_file(folder / "deep/named.yaml"), ContainsSubstring("platform: ../mine.yaml"));
+}
+
+TEST_CASE("import: a node and a network become one cluster; what two plans say differently is noted") {
+    const TempDir folder;
+    folder.write("topo.txt", "GPU0 GPU1 NIC0 CPU Affinity\nGPU0 X NV18 PIX\nGPU1 NV18 X PIX\nNIC0 PIX PIX X\n");
+    folder.write("net.topo",
+                 "Nodes 4\nTiers 2\nPodsize 2\nTier 0\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\n"
+                 "Downlink_Latency_ns 500\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\n"
+                 "Downlink_Latency_ns 500\n");
+    for (const bool first : {true, false}) {
+        const Outcome made = run_in(folder, {"import", first ? "topo.txt" : "net.topo", first ? "net.topo" : "topo.txt",
+                                             "--set", "platform.device=h100-sxm"});
+        CAPTURE(made.err);
+        CHECK(made.status == 0);
+        CHECK_THAT(made.out, ContainsSubstring("devices: 2") && ContainsSubstring("200 Gbps"));
+    }
+    folder.write("a.sh", "torchrun --nproc-per-node 8 x.py --micro-batch-size 1 --global-batch-size 8\n");
+    folder.write("b.sh", "torchrun --nproc-per-node 8 x.py --micro-batch-size 1 --global-batch-size 16\n");
+    const Outcome two =
+        run_in(folder, {"import", "a.sh", "b.sh", "--set", "workload=llama-3-8b", "--set", "platform=dgx-h100"});
+    CHECK(two.status == 0);
+    CHECK_THAT(two.err, ContainsSubstring("'batch' is 16 here, and 8 in an earlier file"));
+}
+
+TEST_CASE("import: the file that is read is not replaced") {
+    const TempDir folder;
+    folder.write("config.json", llama_3_70b);
+    const Outcome same = run_in(folder, {"import", "config.json", "--out", "./config.json"});
+    CHECK(same.status == 2);
+    CHECK_THAT(same.err, ContainsSubstring("this would replace the file that is read"));
+    CHECK(read_file(folder / "config.json") == llama_3_70b);
+}

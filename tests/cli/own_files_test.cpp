@@ -22,6 +22,17 @@ per_node: {devices: 8, links: {pattern: switch, bandwidth: 450 GBps, latency: no
 fabric: {topology: star, bandwidth: 400 Gbps, latency: 1 us}
 )";
 
+/// What `nvidia-smi topo -m` prints of such a node.
+std::string matrix() {
+    std::string text = "        GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7 NIC0 CPU Affinity NUMA Affinity\n";
+    for (int row = 0; row < 8; ++row) {
+        text += fmt::format("GPU{}", row);
+        for (int column = 0; column < 8; ++column) text += row == column ? " X" : " NV18";
+        text += row < 4 ? " NODE 0-47 0\n" : " SYS 48-95 1\n";
+    }
+    return text + "NIC0 NODE NODE NODE NODE SYS SYS SYS SYS X\n";
+}
+
 /// A ring all-reduce of S bytes among 8 ranks with a start-up time of 25 us and 200 GB/s: 25 us + 2·7/8·S/(200 GB/s).
 double law_us(double bytes) {
     return 25 + 2 * 7. / 8 * bytes / 200e3;
@@ -78,10 +89,11 @@ double iteration_s(const json& run) {
 
 TEST_CASE("own files: from a node, a log of nccl-tests, a model and a script to a calibrated prediction") {
     const TempDir folder;
-    folder.write("node.yaml", node);
+    folder.write("topo.txt", matrix());
     folder.write("nccl-tests.txt", nccl_log());
     folder.write("config.json", model);
     folder.write("launch.sh", launch);
+    succeeds(folder, {"import", "topo.txt", "--set", "platform.device=h100-sxm", "--out", "node.yaml"});
     succeeds(folder, {"import", "nccl-tests.txt", "--set", "platform=node.yaml", "--out", "measured.yaml"});
     const json fit = printed(folder, {"calibrate", "measured.yaml", "--out", "fitted.yaml"});
     CHECK(fit.at("parameters").at(0).at("key") == "platform.transport.launch");
@@ -102,7 +114,7 @@ TEST_CASE("own files: from a node, a log of nccl-tests, a model and a script to 
     // With tensor parallelism of 2 and sequence parallelism a layer gathers and scatters 8192·4096·2 B = 67 MB eight
     // times each microbatch, at 200 GB/s in place of 450: 32 layers · 8 microbatches · 8 · 33.5 MB · (1/200 - 1/450)
     // s/GB = 0.19 s more than with the links alone. Recomputation gathers again, and gradients take part of a second.
-    const double links = iteration_s(printed(folder, {"run", "training.yaml"}));
+    const double links = iteration_s(printed(folder, {"run", "training.yaml", "--set", "platform.transport=~"}));
     CHECK(iteration_s(run) - links > 0.1);
     CHECK(iteration_s(run) - links < 0.5);
 }
@@ -164,7 +176,7 @@ TEST_CASE("own files: what a log does not say is asked for by the name of its ke
                      read_file(folder / "old.txt"));
     const Outcome hosts = import("hosts.txt", {});
     CHECK(hosts.status == 0);
-    CHECK_THAT(hosts.err, ContainsSubstring("the ranks were on 2 hosts, and are on 1 nodes of the platform"));
+    CHECK_THAT(hosts.err, ContainsSubstring("the ranks were on 2 hosts, and are on 1 of the platform's nodes"));
     folder.write("log.log", "step: 1 loss: 1 grad_norm: 1 tps: 100\n");
     CHECK_THAT(import("log.log", {}).err, ContainsSubstring("add the script or configuration that was run"));
 }

@@ -51,7 +51,7 @@ const Unknown any{1e-3, 1e3};
 TEST_CASE("least squares: two answers that two unknowns can meet take few trials") {
     const std::vector<double> truth{4.7e-6, 3.1e9};
     std::vector<double> measured;
-    for (const std::size_t row : {0, 1}) measured.push_back(exchange(truth, 3 * row));
+    for (const std::size_t row : {0U, 1U}) measured.push_back(exchange(truth, 3 * row));
     const Model model = [](const std::vector<double>& values, std::size_t row) { return exchange(values, 3 * row); };
     std::size_t trials = 0;
     const Residuals all = residuals(model, {1, 1}, measured);
