@@ -5,7 +5,7 @@
 namespace syncline {
 
 std::optional<double> Cost::per_million_samples(std::int64_t samples) const {
-    return cost ? std::optional(*cost / static_cast<double>(samples) * 1e6) : std::nullopt;
+    return cost && samples > 0 ? std::optional(*cost / static_cast<double>(samples) * 1e6) : std::nullopt;
 }
 
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds) {

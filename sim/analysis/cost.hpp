@@ -17,7 +17,8 @@ struct Cost {
     double device_time_s = 0;    ///< ranks · seconds
     std::optional<double> cost;  ///< empty if nodes have no price
 
-    /// Returns the cost per million samples, to compare plans with different numbers of samples per iteration.
+    /// Returns the cost per million samples, to compare plans with different numbers of samples per iteration; nothing
+    /// without a price or samples.
     std::optional<double> per_million_samples(std::int64_t samples) const;
 };
 

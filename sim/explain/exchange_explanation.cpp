@@ -32,6 +32,7 @@ constexpr std::array all_parts{
     Part{"latency", "latency of links and of the transport", "latency bounds it", 0.5},
     Part{"transport", "overheads and launches of the transport", "the transport's software bounds it", 0.5},
     Part{"protocol", "launch and latency of the protocol", "the protocol's launch and latency bound it", 0.5},
+    Part{"protocol-rate", "maximum rates of the protocol", "the protocol's maximum rate bounds it", 2},
     Part{"copies", "copies between buffers of the transport and the device", "copies between buffers bound it", 2},
     Part{"reduction", "reductions", "reductions bound it", 2},
 };
@@ -39,18 +40,26 @@ constexpr std::array all_parts{
 constexpr double nudge = 1.125;  // by which a resource is better for its part of the time
 
 /// Changes the protocols of the selection that applies: the plan's, or the transport's.
-void change_protocol(Cluster& cluster, CollectivePlan& plan, double factor) {
+template <class Change>
+void change_protocols(Cluster& cluster, CollectivePlan& plan, const Change& change) {
     if (!plan.selection && !cluster.transport.selection) throw std::invalid_argument("no selection chooses a protocol");
     Selection selection = plan.selection ? *plan.selection : *cluster.transport.selection;
     for (SelectionRow& row : selection.rows)
-        for (Candidate& candidate : row.candidates)
-            for (double* seconds : {&candidate.protocol.launch_s, &candidate.protocol.inside_latency_s,
-                                    &candidate.protocol.between_latency_s})
-                *seconds *= factor;
+        for (Candidate& candidate : row.candidates) change(candidate.protocol);
     if (plan.selection)
         plan.selection = std::move(selection);
     else
         cluster.transport.selection = std::make_shared<const Selection>(std::move(selection));
+}
+
+void change_protocol(ProtocolTerms& protocol, double factor) {
+    for (double* seconds : {&protocol.launch_s, &protocol.inside_latency_s, &protocol.between_latency_s,
+                            &protocol.chunk_latency_s, &protocol.launch_per_rank_s})
+        *seconds *= factor;
+}
+
+void change_protocol_rate(ProtocolTerms& protocol, double factor) {
+    for (double* rate_Bps : {&protocol.inside_Bps, &protocol.between_Bps, &protocol.copy_Bps}) *rate_Bps *= factor;
 }
 
 void change_copies(Cluster& cluster, double factor) {
@@ -232,7 +241,10 @@ ExchangeExplanation explain_exchange(const Cluster& cluster, const CollectivePla
             Cluster other = cluster;
             CollectivePlan again = plan;
             if (change.resource == "protocol")
-                change_protocol(other, again, change.factor);
+                change_protocols(other, again, [&](ProtocolTerms& terms) { change_protocol(terms, change.factor); });
+            else if (change.resource == "protocol-rate")
+                change_protocols(other, again,
+                                 [&](ProtocolTerms& terms) { change_protocol_rate(terms, change.factor); });
             else if (change.resource == "copies")
                 change_copies(other, change.factor);
             else if (change.resource == "reduction")

@@ -141,7 +141,7 @@ std::vector<ResultColumn> others(const Report& report) {
          [](const Result& r) { return fmt::format("{}", r.cost.nodes); }},
         {{"device time", "device_time_s", tokens ? if_chosen : of_cost}},
         {{"cost", "cost", of_cost}},
-        {{"per million samples", "cost_per_million_samples", tokens ? if_chosen : of_cost}},
+        {{"per million samples", "cost_per_million_samples", tokens || is_trace(report) ? if_chosen : of_cost}},
         {{"whole run", "run_time_s", of_run}},
         {{"cost of run", "run_cost", whole && priced ? Shown::always : if_chosen}},
     };
