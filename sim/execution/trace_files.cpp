@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -143,9 +144,12 @@ const Format& format_of(const std::string& file, const std::string& wanted) {
 }  // namespace
 
 TraceFile read_trace_file(const std::string& name) {
+    const auto too_large = [] { return TraceError(fmt::format("it is larger than {} MiB", largest_trace_file >> 20)); };
+    std::error_code error;
+    if (const auto size = std::filesystem::file_size(name, error); !error && size > largest_trace_file)
+        throw too_large();  // before it is read
     FileContent file = read_regular(name, largest_trace_file);
-    if (file.problem == FileContent::Problem::too_large)
-        throw TraceError(fmt::format("it is larger than {} MiB", largest_trace_file >> 20));
+    if (file.problem == FileContent::Problem::too_large) throw too_large();
     check_readable(file);
     return {name, std::move(file.text)};
 }
