@@ -50,9 +50,8 @@ fs::path directory_for(const std::vector<PlannedStudy>& studies, const BatchArgu
     return shard.whole() ? directory : directory / shard.directory();
 }
 
-/// Stores the studies' points and returns the studies' names. The points are freed here, so that the forked workers do
-/// not inherit their memory.
-std::vector<std::string> note_points(Store& store, std::vector<PlannedStudy> studies, const Shard& shard) {
+/// Stores the studies' points and returns the studies' names.
+std::vector<std::string> note_points(Store& store, const std::vector<PlannedStudy>& studies, const Shard& shard) {
     std::vector<std::string> names;
     for (const PlannedStudy& planned : studies) {
         add_points(store, planned, shard);
@@ -96,7 +95,8 @@ void run(std::vector<PlannedStudy> planned, const Shard& shard, const fs::path& 
         throw OutputError(fmt::format("error: nothing to resume: {} has no results.db", directory.string()));
     if (!options.keep_going) require_fit(planned);
     Store store(directory, Store::Mode::create);
-    const std::vector<std::string> studies = note_points(store, std::move(planned), shard);
+    const std::vector<std::string> studies = note_points(store, planned, shard);
+    planned.clear();  // the forked workers do not inherit its memory
     const Store::Counts before = counts_of(store, studies);
     if (there && !options.resume)
         say("note: {} already has results: {} of {} points are done\n", directory.string(), before.done, before.points);
