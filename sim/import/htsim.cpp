@@ -43,14 +43,14 @@ public:
 
     HtsimTree read() {
         WordLines lines(start_);
-        for (std::vector<Word> words = lines.next(); !words.empty(); words = lines.next()) take(words);
+        for (std::vector<PlacedText> words = lines.next(); !words.empty(); words = lines.next()) take(words);
         if (sound()) require_all();
         return tree_;
     }
     bool sound() const { return findings_.errors.empty(); }
 
 private:
-    void take(const std::vector<Word>& words) {
+    void take(const std::vector<PlacedText>& words) {
         const std::string key = lowered(words[0].text);
         constexpr std::string_view settings[] = {"downlink_speed_gbps", "radix_down",       "radix_up", "bundle",
                                                  "downlink_latency_ns", "switch_latency_ns"};
@@ -110,7 +110,7 @@ bool is_htsim(const ForeignFile& file) {
     constexpr int header = 4;
     bool nodes = false, tiers = false;
     for (int i = 0; i < header; ++i) {
-        const std::vector<Word> words = lines.next();
+        const std::vector<PlacedText> words = lines.next();
         if (words.empty()) break;
         const std::string key = lowered(words[0].text);
         nodes = nodes || key == "nodes";

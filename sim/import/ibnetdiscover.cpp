@@ -75,7 +75,7 @@ public:
 
     void read() {
         WordLines lines(start_, '\0');
-        for (std::vector<Word> words = lines.next(); !words.empty(); words = lines.next()) {
+        for (std::vector<PlacedText> words = lines.next(); !words.empty(); words = lines.next()) {
             const std::string_view first = words[0].text;
             if (first == "Switch" || first == "Ca")
                 begin(words);
@@ -88,7 +88,7 @@ public:
     std::vector<IbCable> cables;
 
 private:
-    void begin(const std::vector<Word>& words) {
+    void begin(const std::vector<PlacedText>& words) {
         constexpr std::size_t guid = 2, description = 4;
         if (words.size() <= description || words[guid].text.size() < 4 || words[guid].text[0] != '"')
             return findings_.fail(words[0].mark, "this is no switch or adapter of ibnetdiscover",
@@ -102,7 +102,7 @@ private:
         devices.insert_or_assign(own_, device);
     }
 
-    void take_port(const std::vector<Word>& words) {
+    void take_port(const std::vector<PlacedText>& words) {
         const std::string_view first = words[0].text;
         const auto remote = words.size() > 1 ? end_of(words[1].text) : std::nullopt;
         const std::size_t stop = first.find(']');

@@ -13,12 +13,12 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-void remove_prefix(LogText& line, std::size_t bytes) {
+void remove_prefix(PlacedText& line, std::size_t bytes) {
     line.text.remove_prefix(bytes);
     line.mark.column += static_cast<int>(bytes);
 }
 
-void remove_label(LogText& line) {
+void remove_label(PlacedText& line) {
     constexpr std::string_view tag = "<stdout>:";
     if (const std::size_t end = line.text.find(tag); line.text.starts_with('[') && end != std::string_view::npos)
         return remove_prefix(line, end + tag.size());
@@ -44,13 +44,13 @@ std::string without_escapes(const std::string& text) {
     return plain;
 }
 
-std::vector<LogText> lines_of(const Mark& start) {
-    std::vector<LogText> lines;
+std::vector<PlacedText> lines_of(const Mark& start) {
+    std::vector<PlacedText> lines;
     std::string_view rest = start.source->text;
     Mark mark{start.source, 1, 1};
     while (!rest.empty()) {
         const std::size_t end = std::min(rest.find_first_of("\r\n"), rest.size());
-        LogText line{rest.substr(0, end), mark};
+        PlacedText line{rest.substr(0, end), mark};
         remove_label(line);
         if (!line.text.empty()) lines.push_back(line);
         const bool feed = end < rest.size() && rest[end] == '\n';
@@ -63,19 +63,7 @@ std::vector<LogText> lines_of(const Mark& start) {
     return lines;
 }
 
-std::vector<LogText> words_of(const LogText& line) {
-    constexpr std::string_view spaces = " \t";
-    std::vector<LogText> words;
-    for (std::size_t at = line.text.find_first_not_of(spaces); at != std::string_view::npos;) {
-        const std::size_t end = std::min(line.text.find_first_of(spaces, at), line.text.size());
-        words.push_back({line.text.substr(at, end - at), line.mark});
-        words.back().mark.column += static_cast<int>(at);
-        at = line.text.find_first_not_of(spaces, end);
-    }
-    return words;
-}
-
-std::optional<LogNumber> number_after(const LogText& line, std::string_view key) {
+std::optional<LogNumber> number_after(const PlacedText& line, std::string_view key) {
     std::size_t at = line.text.find(key);
     if (at == std::string_view::npos) return std::nullopt;
     at = std::min(line.text.find_first_not_of(" '\"", at + key.size()), line.text.size());

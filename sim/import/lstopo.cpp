@@ -245,14 +245,7 @@ bool is_lstopo(const ForeignFile& file) {
 }
 
 void read_lstopo(const ForeignFile& file, Imported& imported) {
-    LstopoReader reader(file.start, imported.findings);
-    try {
-        parse_xml(file.text(), reader);
-    } catch (const XmlError& error) {
-        refuse_xml(file.start.source->name, file.text(), error);
-    }
-    Machine machine = reader.finish();
-    if (imported.findings.errors.empty()) imported.machine = std::move(machine);
+    read_machine<LstopoReader>(file, imported);
 }
 
 }  // namespace syncline::config

@@ -40,7 +40,7 @@ std::string other_program_in(std::string_view text) {
     return "";
 }
 
-bool is_comment(const LogText& line) {
+bool is_comment(const PlacedText& line) {
     const std::size_t first = line.text.find_first_not_of(" \t");
     return first != std::string_view::npos && line.text[first] == '#';
 }
@@ -66,7 +66,7 @@ public:
     NcclTests(const ForeignFile& file, Imported& imported) : findings_(imported.findings), imported_(imported) {
         measured_.source = "nccl-tests";
         measured_.mark = file.start;
-        for (const LogText& line : lines_of(file.start)) {
+        for (const PlacedText& line : lines_of(file.start)) {
             if (is_comment(line))
                 read_comment(line);
             else if (!read_row(line))
@@ -89,8 +89,8 @@ public:
     }
 
 private:
-    void read_comment(const LogText& line) {
-        std::vector<LogText> words = words_of(line);
+    void read_comment(const PlacedText& line) {
+        std::vector<PlacedText> words = words_of(line);
         if (words.front().text == "#") words.erase(words.begin());
         if (words.empty()) return;
         const auto is = [&](std::size_t number, std::string_view text) {
@@ -105,7 +105,7 @@ private:
     }
 
     /// A run begins. Of a second one in the file the operation must be the same.
-    void begin(const LogText& line) {
+    void begin(const PlacedText& line) {
         if (!measured_.points.empty() && !named_)
             findings_.fail(line.mark, "another run begins here, and the file does not say of which operation",
                            "put each run into a file of its own");
@@ -114,7 +114,7 @@ private:
         header_.clear();
     }
 
-    void begin_named(const LogText& word) {
+    void begin_named(const PlacedText& word) {
         named_ = true;
         const std::string operation = operation_in(word.text);
         if (operation.empty())
@@ -125,7 +125,7 @@ private:
         measured_.operation = operation;
     }
 
-    void read_rank(const std::vector<LogText>& words) {
+    void read_rank(const std::vector<PlacedText>& words) {
         constexpr std::size_t most_ranks = 1 << 20;
         const auto rank = number_in<std::int64_t>(words[1].text);
         if (!rank || *rank < 0 || ranks_.size() >= most_ranks) return;
@@ -139,10 +139,10 @@ private:
     }
 
     /// Finds the columns: until 2.10 only tests with a reduction or a root have them.
-    void read_header(const std::vector<LogText>& words) {
+    void read_header(const std::vector<PlacedText>& words) {
         header_.clear();
         time_ = wrong_column_ = 0;
-        for (const LogText& word : words) {
+        for (const PlacedText& word : words) {
             if (word.text == "timestamp") break;
             const std::size_t place = header_.size();
             if (time_ == 0 && word.text == "cputime")
@@ -154,9 +154,9 @@ private:
     }
 
     /// Returns whether the line is a row.
-    bool read_row(const LogText& line) {
+    bool read_row(const PlacedText& line) {
         if (time_ == 0 || wrong_column_ <= time_) return false;
-        const std::vector<LogText> words = words_of(line);
+        const std::vector<PlacedText> words = words_of(line);
         constexpr std::size_t least_words = 9;  // a row with times in place only
         if (words.size() < least_words) return false;
         const auto bytes = number_in<std::uint64_t>(words[0].text), count = number_in<std::uint64_t>(words[1].text);
@@ -165,7 +165,7 @@ private:
             halves_.add(line.mark);
             return true;
         }
-        const LogText &time = words[time_], &wrong = words[wrong_column_];
+        const PlacedText &time = words[time_], &wrong = words[wrong_column_];
         const auto us = number_in<double>(time.text);
         if (!us || !std::isfinite(*us) || *us <= 0) {
             findings_.fail(time.mark, fmt::format("'{}' is no time in us", time.text));
@@ -184,7 +184,7 @@ private:
         return true;
     }
 
-    void add_point(const LogText& line, const MeasuredPoint& point) {
+    void add_point(const PlacedText& line, const MeasuredPoint& point) {
         constexpr std::size_t most_rows = 100'000;
         constexpr std::uint64_t most_bytes = 1'000'000'000'000'000;
         if (measured_.points.size() >= most_rows)
@@ -195,7 +195,7 @@ private:
     }
 
     /// A line of the script that begins the run may name the program.
-    void look_for_program(const LogText& line) {
+    void look_for_program(const PlacedText& line) {
         if (started_.empty()) started_ = operation_in(line.text);
         if (other_.empty()) other_ = other_program_in(line.text);
     }

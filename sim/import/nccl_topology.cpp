@@ -222,14 +222,7 @@ bool is_nccl_topology(const ForeignFile& file) {
 }
 
 void read_nccl_topology(const ForeignFile& file, Imported& imported) {
-    NcclReader reader(file.start, imported.findings);
-    try {
-        parse_xml(file.text(), reader);
-    } catch (const XmlError& error) {
-        refuse_xml(file.start.source->name, file.text(), error);
-    }
-    Machine machine = reader.finish();
-    if (imported.findings.errors.empty()) imported.machine = std::move(machine);
+    read_machine<NcclReader>(file, imported);
 }
 
 }  // namespace syncline::config

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/xml_reader.hpp"
+#include "sim/import/foreign.hpp"
 #include "sim/import/machine.hpp"
 
 namespace syncline::config {
@@ -78,6 +80,19 @@ private:
     std::vector<Nic> nics_;
     std::set<std::string> said_;
 };
+
+/// Takes the node of a file in XML from its Reader, if there are no errors. Throws ConfigError if it is not XML.
+template <class Reader>
+void read_machine(const ForeignFile& file, Imported& imported) {
+    Reader reader(file.start, imported.findings);
+    try {
+        parse_xml(file.text(), reader);
+    } catch (const XmlError& error) {
+        refuse_xml(file.start.source->name, file.text(), error);
+    }
+    Machine machine = reader.finish();
+    if (imported.findings.errors.empty()) imported.machine = std::move(machine);
+}
 
 /// Returns the name of a text's first element; "" if it is not XML.
 std::string_view first_element(std::string_view text);

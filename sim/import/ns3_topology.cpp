@@ -32,12 +32,12 @@ struct Ns3File {
 };
 
 /// Returns whether the first line can begin such a text.
-bool is_first_line(const std::vector<Word>& words) {
+bool is_first_line(const std::vector<PlacedText>& words) {
     constexpr std::size_t hpcc = 3, simai = 6;
     if (words.size() != hpcc && words.size() != simai) return false;
     const std::size_t numbers = words.size() == hpcc ? hpcc : simai - 1;
     return std::all_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(numbers),
-                       [](const Word& word) { return number_in<std::int64_t>(word.text).has_value(); });
+                       [](const PlacedText& word) { return number_in<std::int64_t>(word.text).has_value(); });
 }
 
 class Ns3Reader {
@@ -45,7 +45,7 @@ public:
     Ns3Reader(const Mark& start, Findings& findings) : lines_(start), findings_(findings) {}
 
     std::optional<Ns3File> read() {
-        const std::vector<Word> first = lines_.next();
+        const std::vector<PlacedText> first = lines_.next();
         if (!is_first_line(first)) {
             findings_.fail(first.empty() ? lines_.mark() : first[0].mark,
                            "this is no first line of a topology for ns-3",
@@ -68,7 +68,7 @@ public:
         if (!sound()) return std::nullopt;
         read_switches(file, nv, nv + others);
         while (sound() && static_cast<std::int64_t>(file.cables.size()) < cables) {
-            const std::vector<Word> words = lines_.next();
+            const std::vector<PlacedText> words = lines_.next();
             if (words.empty()) {
                 findings_.fail(lines_.mark(),
                                fmt::format("the text ends after {} of {} links", file.cables.size(), cables));
@@ -77,7 +77,7 @@ public:
             read_cable(file, words);
         }
         if (!sound()) return std::nullopt;
-        if (const std::vector<Word> more = lines_.next(); !more.empty())
+        if (const std::vector<PlacedText> more = lines_.next(); !more.empty())
             findings_.note(more[0].mark, "left out: what follows the last link");
         return file;
     }
@@ -87,10 +87,10 @@ private:
 
     void read_switches(Ns3File& file, std::int64_t nv, std::int64_t all) {
         for (std::int64_t seen = 0; sound() && seen < all;) {
-            const std::vector<Word> words = lines_.next();
+            const std::vector<PlacedText> words = lines_.next();
             if (words.empty())
                 return findings_.fail(lines_.mark(), fmt::format("the text ends after {} of {} switches", seen, all));
-            for (const Word& word : words) {
+            for (const PlacedText& word : words) {
                 if (seen == all) return findings_.fail(word.mark, fmt::format("there are more than {} switches", all));
                 const auto id = whole_of(word, "a switch", 0, file.vertices - 1, findings_);
                 if (!id) return;
@@ -101,7 +101,7 @@ private:
         }
     }
 
-    void read_cable(Ns3File& file, const std::vector<Word>& words) {
+    void read_cable(Ns3File& file, const std::vector<PlacedText>& words) {
         constexpr std::size_t least = 4;
         if (words.size() < least)
             return findings_.fail(words[0].mark, "a link has two ends, a bandwidth and a latency",

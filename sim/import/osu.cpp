@@ -24,12 +24,12 @@ constexpr struct {
 
 /// What the first comment says.
 struct Title {
-    LogText line;
+    PlacedText line;
     std::string name, version;  ///< "Allreduce Latency", "7.5"
 };
 
 std::optional<Title> title_of(const Mark& start) {
-    for (const LogText& line : lines_of(start)) {
+    for (const PlacedText& line : lines_of(start)) {
         const std::size_t from = line.text.find("# OSU "), to = line.text.rfind(" Test");
         if (from != 0 || to == std::string_view::npos) continue;
         std::string_view name = line.text.substr(0, to).substr(std::string_view("# OSU ").size());
@@ -74,9 +74,9 @@ void read_osu(const ForeignFile& file, Imported& imported) {
     constexpr std::uint64_t least_alone = 1 << 20;
     constexpr std::uint64_t most_bytes = 1'000'000'000'000;
     std::size_t hidden = 0;
-    for (const LogText& line : lines_of(file.start)) {
+    for (const PlacedText& line : lines_of(file.start)) {
         if (line.text.front() == '#') continue;
-        const std::vector<LogText> words = words_of(line);
+        const std::vector<PlacedText> words = words_of(line);
         if (words.size() < 2) continue;
         const auto bytes = number_in<std::uint64_t>(words[0].text);
         if (!bytes || *bytes == 0) continue;

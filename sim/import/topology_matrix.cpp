@@ -15,7 +15,7 @@ namespace syncline::config {
 
 namespace {
 
-using Line = std::vector<Word>;
+using Line = std::vector<PlacedText>;
 
 constexpr char no_comments = '\0';
 
@@ -62,14 +62,14 @@ bool is_cell(std::string_view word) {
 bool is_head(const Line& line) {
     if (line.size() < 2 || !is_numbered(line[0].text, "GPU") || is_cell(line[1].text)) return false;
     return is_numbered(line[1].text, "GPU") ||
-           std::any_of(line.begin(), line.end(), [](const Word& word) { return word.text == "Affinity"; });
+           std::any_of(line.begin(), line.end(), [](const PlacedText& word) { return word.text == "Affinity"; });
 }
 
 /// The columns of a matrix before those of affinities.
 class Matrix {
 public:
     Matrix(const Line& head, Findings& findings) : findings_(findings) {
-        for (const Word& word : head) {
+        for (const PlacedText& word : head) {
             if (word.text == "CPU" || word.text == "NUMA" || word.text == "GPU") break;
             if (!columns_.emplace(word.text, names_.size()).second)
                 findings_.fail(word.mark, fmt::format("{} is listed twice", printable(word.text)));
@@ -118,7 +118,7 @@ public:
         const auto missing = std::find_if(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(gpus_),
                                           [](const Line& row) { return row.empty(); });
         if (findings_.errors.empty() && missing != rows_.begin() + static_cast<std::ptrdiff_t>(gpus_)) {
-            const Word& name = names_[static_cast<std::size_t>(missing - rows_.begin())];
+            const PlacedText& name = names_[static_cast<std::size_t>(missing - rows_.begin())];
             findings_.fail(name.mark, fmt::format("the row of {} is missing", name.text),
                            "copy the whole output of `nvidia-smi topo -m`");
         }
@@ -148,7 +148,7 @@ public:
 
 private:
     void fail_cell(const Line& line, std::size_t column) {
-        const Word& row = line[0];
+        const PlacedText& row = line[0];
         if (column + 1 >= line.size())
             return findings_.fail(
                 line.back().mark,
@@ -161,7 +161,7 @@ private:
 
     void check_pair(std::size_t row, std::size_t column) {
         if (rows_[column].empty() || row == column) return;
-        const Word &here = rows_[row][column], &there = rows_[column][row];
+        const PlacedText &here = rows_[row][column], &there = rows_[column][row];
         if (here.text != there.text)
             findings_.fail(here.mark,
                            fmt::format("{} to {} is '{}' here, but '{}' in line {}", names_[row].text,
@@ -170,7 +170,7 @@ private:
 
     Findings& findings_;
     std::map<std::string_view, std::size_t> columns_;
-    std::vector<Word> names_;
+    std::vector<PlacedText> names_;
     std::size_t gpus_ = 0;
     std::vector<Line> rows_;
 };

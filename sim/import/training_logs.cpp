@@ -23,12 +23,12 @@ bool has(const ForeignFile& file, const char* text) {
 }
 
 /// Returns the whole number after `key`; `otherwise` if there is none.
-std::int64_t whole_after(const LogText& line, std::string_view key, std::int64_t otherwise) {
+std::int64_t whole_after(const PlacedText& line, std::string_view key, std::int64_t otherwise) {
     const auto number = number_after(line, key);
     return number && number->value < 1e15 ? static_cast<std::int64_t>(number->value) : otherwise;
 }
 
-void require_few(const std::vector<MeasuredStep>& steps, const LogText& line) {
+void require_few(const std::vector<MeasuredStep>& steps, const PlacedText& line) {
     if (steps.size() >= most_steps)
         throw ConfigError(
             {{locate(line.mark), "this log has too many steps", fmt::format("the maximum is {}", most_steps)}});
@@ -37,7 +37,7 @@ void require_few(const std::vector<MeasuredStep>& steps, const LogText& line) {
 /// Reads all steps that have a number after `value`, with their number after `step`.
 std::vector<MeasuredStep> steps_of(const Mark& start, const char* step, const char* value) {
     std::vector<MeasuredStep> steps;
-    for (const LogText& line : lines_of(start)) {
+    for (const PlacedText& line : lines_of(start)) {
         const auto number = number_after(line, value);
         if (!number) continue;
         require_few(steps, line);
@@ -56,7 +56,7 @@ void read_megatron_log(const ForeignFile& file, Imported& imported) {
     MeasuredSteps measured{"Megatron-LM", "iteration_time_s", "ms", file.start, {}, false};
     std::optional<LogNumber> ranks, batch;
     std::size_t ramp = 0;
-    for (const LogText& line : lines_of(file.start)) {
+    for (const PlacedText& line : lines_of(file.start)) {
         if (const auto size = number_after(line, "using world size:"); size && !ranks) ranks = size;
         const auto time = number_after(line, megatron_time);
         if (!time) continue;

@@ -20,23 +20,19 @@ std::string_view cut(std::string_view text) {
 
 WordLines::WordLines(const Mark& start, char comment) : rest_(start.source->text), mark_(start), comment_(comment) {}
 
-std::vector<Word> WordLines::next() {
-    std::vector<Word> words;
+std::vector<PlacedText> WordLines::next() {
+    std::vector<PlacedText> words;
     while (words.empty() && !rest_.empty()) {
         const std::size_t end = std::min(rest_.find('\n'), rest_.size());
         const std::string_view whole = rest_.substr(0, end), line = whole.substr(0, whole.find(comment_));
-        for (std::size_t at = 0; (at = line.find_first_not_of(" \t\r", at)) != std::string_view::npos;) {
-            const std::size_t stop = std::min(line.find_first_of(" \t\r", at), line.size());
-            words.push_back({line.substr(at, stop - at), {mark_.source, mark_.line, static_cast<int>(at) + 1}});
-            at = stop;
-        }
+        words = words_of({line, mark_});
         rest_.remove_prefix(std::min(end + 1, rest_.size()));
         ++mark_.line;
     }
     return words;
 }
 
-std::optional<std::int64_t> whole_of(const Word& word, const char* what, std::int64_t least, std::int64_t most,
+std::optional<std::int64_t> whole_of(const PlacedText& word, const char* what, std::int64_t least, std::int64_t most,
                                      Findings& findings) {
     const auto number = number_in<std::int64_t>(word.text);
     if (number && *number >= least && *number <= most) return number;
@@ -45,7 +41,7 @@ std::optional<std::int64_t> whole_of(const Word& word, const char* what, std::in
     return std::nullopt;
 }
 
-std::optional<double> quantity_of(const Word& word, Dimension dimension, Findings& findings) {
+std::optional<double> quantity_of(const PlacedText& word, Dimension dimension, Findings& findings) {
     Quantity read = parse_quantity(word.text, dimension);
     if (read.value && *read.value >= 0) return read.value;
     if (read.value) read.error = fmt::format("'{}' is negative", cut(word.text));

@@ -6,16 +6,11 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
-#include "sim/document/document.hpp"
 #include "sim/import/findings.hpp"
+#include "sim/import/placed_text.hpp"
 
 /// Texts that have a record on each line, in words divided by spaces.
 namespace syncline::config {
-
-struct Word {
-    std::string_view text;
-    Mark mark;
-};
 
 class WordLines {
 public:
@@ -23,7 +18,7 @@ public:
     explicit WordLines(const Mark& start, char comment = '#');
 
     /// Returns the words of the next line that has any; empty at the end.
-    std::vector<Word> next();
+    std::vector<PlacedText> next();
     /// Returns the place where reading stopped.
     const Mark& mark() const { return mark_; }
 
@@ -35,8 +30,8 @@ private:
 
 /// Return the number or quantity that a word is. Another word, or one out of range, is an error, and then nothing is
 /// returned.
-std::optional<std::int64_t> whole_of(const Word& word, const char* what, std::int64_t least, std::int64_t most,
+std::optional<std::int64_t> whole_of(const PlacedText& word, const char* what, std::int64_t least, std::int64_t most,
                                      Findings& findings);
-std::optional<double> quantity_of(const Word& word, Dimension dimension, Findings& findings);
+std::optional<double> quantity_of(const PlacedText& word, Dimension dimension, Findings& findings);
 
 }  // namespace syncline::config

@@ -161,6 +161,7 @@ private:
     // Levels: levels.cpp.
     void solve();
     void give_first_rate(Bundle bundle);
+    void join_group(Bundle bundle, Link link);
     bool share_alone(Bundle bundle);
     std::pair<Link, double> least_offer(Bundle bundle) const;
     void settle(Link link);

@@ -101,15 +101,22 @@ void Flows::give_first_rate(Bundle number) {
         // It may be full already, with flows that get more.
         if (group.bundles > 1) queue(to, group.bandwidth_Bps / group.all);
     }
+    join_group(number, to);
+    for (std::uint32_t hop = bundle.first_hop; hop < end_of_hops(number); ++hop) {
+        if (hops_[hop] != to) look_if_faster(hops_[hop], group.level_Bps);
+        note(hops_[hop]);
+    }
+}
+
+/// Adds a new bundle to a link's group, and counts it on the other links of its route.
+void Flows::join_group(Bundle number, Link to) {
+    const Member& bundle = bundles_[number];
     enter_group(number, to, 0);
     for (std::uint32_t hop = bundle.first_hop; hop < end_of_hops(number); ++hop) {
-        if (hops_[hop] == to) {
-            group.own += bundle.flows * part(hop);
-        } else {
+        if (hops_[hop] == to)
+            links_[to].own += bundle.flows * part(hop);
+        else
             join(hop, number, to);
-            look_if_faster(hops_[hop], group.level_Bps);
-        }
-        note(hops_[hop]);
     }
 }
 
@@ -127,13 +134,7 @@ bool Flows::share_alone(Bundle number) {
         hear(to);
         links_[to].level_Bps = rate_Bps;
     }
-    enter_group(number, to, 0);
-    for (std::uint32_t hop = bundle.first_hop; hop < end_of_hops(number); ++hop) {
-        if (hops_[hop] == to)
-            links_[to].own += bundle.flows * part(hop);
-        else
-            join(hop, number, to);
-    }
+    join_group(number, to);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "sim/document/yaml_text.hpp"
 #include "sim/import/measured_logs.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/import/read.hpp"
 
 // Logs with measurements, written anew, as the key `measured`.
 
@@ -12,11 +13,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-struct Log {
-    Library library;
-    Imported imported;
-
-    ForeignFile text(const std::string& content) { return {library.cite("log.txt", content, ""), {}}; }
+struct Log : test::Read {
+    ForeignFile file(const std::string& content) { return {library.cite("log.txt", content, ""), {}}; }
     std::string collective(const char* key) const {
         const Node* const value = imported.collective.find(key);
         return value ? value->scalar : "";
@@ -35,21 +33,10 @@ struct Log {
         }
         return all;
     }
-    std::string notes() const {
-        std::string all;
-        for (const Diagnostic& note : imported.findings.notes) all += note.message + "\n";
-        return all;
-    }
-    std::string errors() const {
-        std::string all;
-        for (const Diagnostic& error : imported.findings.errors)
-            all += fmt::format("{}:{}: {}\n", error.where.line, error.where.column, error.message);
-        return all;
-    }
 };
 
 void nccl(Log& log, const std::string& content) {
-    const ForeignFile file = log.text(content);
+    const ForeignFile file = log.file(content);
     REQUIRE(is_nccl_tests(file));
     read_nccl_tests(file, log.imported);
 }
@@ -164,7 +151,7 @@ TEST_CASE("nccl-tests: JSON has a process in each entry of its devices") {
 
 TEST_CASE("OSU: average latencies; sizes of a rank are marked; bandwidths of large messages are times") {
     const auto osu = [](Log& log, const std::string& content) {
-        const ForeignFile file = log.text(content);
+        const ForeignFile file = log.file(content);
         REQUIRE(is_osu(file));
         read_osu(file, log.imported);
     };
@@ -198,7 +185,7 @@ TEST_CASE("training logs: the median of all but the first reported step") {
             "learning rate: 1.0E-06 | global batch size: {:5} | lm loss: 1.1E+01 |\n",
             step, ms, batch);
     };
-    const ForeignFile file = megatron.text("using world size: 16, data-parallel size: 8\n" + line(1, "60000.0", 64) +
+    const ForeignFile file = megatron.file("using world size: 16, data-parallel size: 8\n" + line(1, "60000.0", 64) +
                                            line(10, "900.5", 64) + line(20, "30000.0", 128) + line(30, "1800.0", 128) +
                                            line(40, "1810.0", 128) + line(50, "1790.0", 128));
     REQUIRE(is_megatron_log(file));
@@ -211,7 +198,7 @@ TEST_CASE("training logs: the median of all but the first reported step") {
     CHECK_THAT(megatron.notes(), ContainsSubstring("2 lines of other batches left out"));
 
     const ForeignFile colours =
-        titan.text(without_escapes("[rank0]: - step:  1  \x1b[32mloss: 12.1  \x1b[33mgrad_norm: 1.5  \x1b[34mtps: 812  "
+        titan.file(without_escapes("[rank0]: - step:  1  \x1b[32mloss: 12.1  \x1b[33mgrad_norm: 1.5  \x1b[34mtps: 812  "
                                    "\x1b[35mmfu: 4.75%\x1b[39m\n"
                                    "[rank0]: - step: 10  \x1b[32mloss: 11.2  \x1b[33mgrad_norm: 1.5  \x1b[34mtps: "
                                    "6,021  \x1b[35mmfu: N/A\x1b[39m\n"
@@ -221,7 +208,7 @@ TEST_CASE("training logs: the median of all but the first reported step") {
     CHECK(titan.rows() == "steps 10 to 20: 6027.5");
     CHECK(titan.measured("field") == "tokens_per_s_per_device");
 
-    const ForeignFile summary = trainer.text(
+    const ForeignFile summary = trainer.file(
         "{'loss': '1.98', 'epoch': '0.2'}\n 10%|#  | 1/10 [00:42<06:20,  4.22s/it]\r"
         "{'train_runtime': '424', 'train_samples_per_second': '60.377'}\n");
     REQUIRE(is_trainer_log(summary));
@@ -229,7 +216,7 @@ TEST_CASE("training logs: the median of all but the first reported step") {
     CHECK(trainer.rows() == "whole run: 60.377");
     CHECK(trainer.measured("field") == "throughput_samples_per_s");
 
-    const ForeignFile timer = deepspeed.text(
+    const ForeignFile timer = deepspeed.file(
         "global_step=10, RunningAvgSamplesPerSec=31.42, CurrSamplesPerSec=8.0\n"
         "global_step=20, RunningAvgSamplesPerSec=31.42, CurrSamplesPerSec=32.0\n");
     REQUIRE(is_deepspeed_log(timer));

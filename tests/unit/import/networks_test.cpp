@@ -1,9 +1,9 @@
 #include <string>
 
-#include "sim/document/yaml_text.hpp"
 #include "sim/import/astra_sim.hpp"
 #include "sim/import/network_texts.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/import/read.hpp"
 
 // Networks of other simulators, written anew, as keys of a platform.
 
@@ -13,29 +13,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A file's text, and what its reader finds.
-struct Read {
-    Library library;
-    Imported imported;
-
-    std::string platform(const char* key) const {
-        const Node* const value = imported.platform.find(key);
-        return value ? flow_text(*value) : "";
-    }
-    std::string fabric(const char* key) const {
-        const Node* const value = imported.platform.find("fabric")->find(key);
-        return value ? flow_text(*value) : "";
-    }
-    std::string notes() const { return all(imported.findings.notes); }
-    std::string errors() const { return all(imported.findings.errors); }
-
-private:
-    static std::string all(const std::vector<Diagnostic>& list) {
-        std::string text;
-        for (const Diagnostic& one : list)
-            text += std::to_string(one.where.line) + ":" + std::to_string(one.where.column) + ": " + one.message + "\n";
-        return text;
-    }
+struct Read : test::Read {
+    std::string platform(const char* key) const { return text(imported.platform, key); }
+    std::string fabric(const char* key) const { return text(*imported.platform.find("fabric"), key); }
+    std::string notes() const { return placed(imported.findings.notes); }
 };
 
 using Recognise = bool(const ForeignFile&);

@@ -1,10 +1,10 @@
 #include <string>
 
-#include "sim/document/yaml_text.hpp"
 #include "sim/import/data_parallel_files.hpp"
 #include "sim/import/megatron_flags.hpp"
 #include "sim/import/toml_document.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/import/read.hpp"
 #include "tests/unit/layers.hpp"
 
 // Launch files of frameworks, written anew, as keys of `training`.
@@ -15,25 +15,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A file's text, and what its reader finds.
-struct Read {
-    Library library;
-    Imported imported;
-
-    std::string training(const char* key) const {
-        const Node* const value = imported.training.find(key);
-        return value ? flow_text(*value) : "";
-    }
-    std::string parallelism(const char* key) const {
-        const Node* const value = imported.training.find("parallelism")->find(key);
-        return value ? flow_text(*value) : "";
-    }
+struct Read : test::Read {
+    std::string training(const char* key) const { return text(imported.training, key); }
+    std::string parallelism(const char* key) const { return text(*imported.training.find("parallelism"), key); }
     std::int64_t parameters() const { return test::read_model(imported.workload).parameters(); }
-    std::string notes() const {
-        std::string all;
-        for (const Diagnostic& note : imported.findings.notes) all += note.message + "\n";
-        return all;
-    }
 };
 
 void megatron(Read& read, const std::string& text) {
