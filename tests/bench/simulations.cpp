@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "sim/analysis/exchange_experiment.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/study/study.hpp"
 

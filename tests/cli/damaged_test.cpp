@@ -34,11 +34,21 @@ const std::vector<std::vector<std::string>> readers{
     {"batch", "study.yaml", "--out", "out", "--resume"},
 };
 
+/// A study whose runs take milliseconds, so that its batch can be disturbed.
+struct LastingStudy : StudyBench {
+    LastingStudy() : StudyBench(400) {
+        write(
+            "exchange.yaml",
+            "platform: platform.yaml\n"
+            "collective: {operation: allreduce, algorithm: segmented-ring, segment: 500 B, ranks: 16, bytes: 1 MB}\n");
+    }
+};
+
 }  // namespace
 
 TEST_CASE("damaged: a batch whose store is written over, cut or deleted under it says so and what to do") {
     std::mt19937 random(1);
-    const StudyBench pages(400), header(400), cut(400), gone(400);
+    const LastingStudy pages, header, cut, gone;
     const Outcome written = disturbed(pages.batch({"--jobs", "1"}), [&](const fs::path& file) {
         const std::size_t size = fs::file_size(file) / page * page;
         overwrite(file, page, noise(random, size - page));

@@ -49,13 +49,14 @@ axes:
     }
 };
 
-/// A ring whose cables, in its file, have all that they need.
+/// A ring whose cables, in its file, have all that they need. Its many segments take long enough for a batch to be
+/// disturbed.
 constexpr std::string_view ring_base = R"(platform:
   nodes: 4
   device: {name: tiny, flops: 1 Tflops, memory_bandwidth: 100 TBps, reduction_rate: unlimited}
   host: {reduction_rate: unlimited}
   fabric: ring.dot
-collective: {operation: allreduce, algorithm: ring, ranks: 4, bytes: 1 MB}
+collective: {operation: allreduce, algorithm: segmented-ring, segment: 50 B, ranks: 4, bytes: 1 MB}
 )";
 
 std::string many_sizes(int points) {
@@ -64,7 +65,7 @@ std::string many_sizes(int points) {
     return study + "]\n";
 }
 
-/// A batch that takes long enough to be disturbed.
+/// A batch of one run at a time.
 Invocation one_by_one(const Rings& rings) {
     return {.arguments = {"batch", "in/study.yaml", "--out", "out", "--jobs", "1"}, .directory = rings.path()};
 }
