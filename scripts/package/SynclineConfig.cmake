@@ -2,7 +2,7 @@
 # Programs load SimGrid's module, which lies in a folder beside the library, when their first simulation begins.
 include(CMakeFindDependencyMacro)
 find_dependency(PkgConfig)
-find_dependency(Boost COMPONENTS graph)
+find_dependency(Boost)
 find_dependency(Eigen3)
 find_dependency(EXPAT)
 find_dependency(Protobuf)

@@ -49,7 +49,7 @@ and explains the result.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libsyncline-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS OFF)
-string(JOIN ", " CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "syncline (= ${PROJECT_VERSION})" g++ pkg-config libboost-graph-dev
+string(JOIN ", " CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "syncline (= ${PROJECT_VERSION})" g++ pkg-config libboost-dev
   libeigen3-dev libexpat1-dev libprotobuf-dev zlib1g-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libsqlite3-dev libxxhash-dev libnlopt-dev)
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "library of the simulator Syncline
 Static libraries and headers for programs in C++ that simulate distributed

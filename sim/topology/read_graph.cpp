@@ -52,18 +52,18 @@ FileGraph read(const std::string& file_name, const std::string& text) {
                         "use a name that ends in .graphml, .xml, .dot or .gv");
 }
 
-double quantity(const std::string& edge, const std::string& name, const std::string& text, Dimension dimension) {
+double quantity(const std::string& of_edge, const std::string& text, Dimension dimension) {
     if (text.empty()) return 0;
+    const auto refuse = [&](const std::string& problem, const std::string& hint = "") {
+        throw TopologyError("", fmt::format("{}: {}", of_edge, problem), hint);
+    };
     const Quantity read = parse_quantity(text, dimension);
-    if (!read.value) throw TopologyError("", fmt::format("{} of {}: {}", name, edge, read.error), read.hint);
+    if (!read.value) refuse(read.error, read.hint);
     const bool bandwidth = dimension == Dimension::bandwidth;
-    if (*read.value < 0 || (*read.value == 0 && bandwidth))
-        throw TopologyError("", fmt::format("{} of {}: {} is not positive", name, edge, text));
-    if (bandwidth && *read.value < least_bandwidth_Bps)
-        throw TopologyError("", fmt::format("{} of {}: {} is too low", name, edge, text), "at least 1 Bps");
+    if (*read.value < 0 || (*read.value == 0 && bandwidth)) refuse(text + " is not positive");
+    if (bandwidth && *read.value < least_bandwidth_Bps) refuse(text + " is too low", "at least 1 Bps");
     if (*read.value > (bandwidth ? most_bandwidth_Bps : most_latency_s))
-        throw TopologyError("", fmt::format("{} of {}: {} is too high", name, edge, text),
-                            bandwidth ? "at most 1e9 GBps" : "at most an hour");
+        refuse(text + " is too high", bandwidth ? "at most 1e9 GBps" : "at most an hour");
     return *read.value;
 }
 
@@ -96,10 +96,11 @@ std::vector<UserEdge> cables_of(const FileGraph& graph) {
     for (const FileEdge& edge : graph.edges) {
         const std::string &from = graph.vertices[edge.from].name, &to = graph.vertices[edge.to].name;
         const std::string line = edge.line > 0 ? fmt::format("line {}: ", edge.line) : "";
-        const std::string name = fmt::format("{}the edge {} {} {}", line, from, edge.one_way ? "->" : "--", to);
+        const std::string ends = fmt::format("the edge {} {} {}", from, edge.one_way ? "->" : "--", to);
+        const std::string name = line + ends;
         if (edge.from == edge.to) throw TopologyError("", name + " is a loop", "a cable joins two vertices");
-        const Wire wire{quantity(name, "bandwidth", edge.bandwidth, Dimension::bandwidth),
-                        quantity(name, "latency", edge.latency, Dimension::seconds)};
+        const Wire wire{quantity(line + "bandwidth of " + ends, edge.bandwidth, Dimension::bandwidth),
+                        quantity(line + "latency of " + ends, edge.latency, Dimension::seconds)};
 
         const auto [entry, first] =
             seen.try_emplace(std::minmax(edge.from, edge.to), Seen{cables.size(), !edge.one_way, !edge.one_way});
@@ -122,7 +123,7 @@ std::vector<UserEdge> cables_of(const FileGraph& graph) {
                                 "both directions of a cable have the same bandwidth and latency");
         entry->second.backward = true;
     }
-    for (const auto& [ends, there] : seen)
+    for (const auto& [between, there] : seen)
         if (!there.backward)
             throw TopologyError(
                 "",
