@@ -10,33 +10,6 @@ namespace syncline {
 
 namespace {
 
-/// Returns the time in which intervals of both lists are active concurrently.
-double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
-    double seconds = 0;
-    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-        seconds += std::max(0.0, std::min(a[i].end_s, b[j].end_s) - std::max(a[i].start_s, b[j].start_s));
-        if (a[i].end_s < b[j].end_s)
-            ++i;
-        else
-            ++j;
-    }
-    return seconds;
-}
-
-/// Returns the part of each interval that lies in `window`.
-std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& window) {
-    for (Interval& interval : intervals) {
-        interval.start_s = std::clamp(interval.start_s, window.start_s, window.end_s);
-        interval.end_s = std::clamp(interval.end_s, window.start_s, window.end_s);
-    }
-    return intervals;
-}
-
-/// Returns the number of recorded iterations to look at: `period`, and the previous one, which may reach into them.
-std::size_t reaching(const Timeline& timeline, std::uint32_t period) {
-    return std::min(timeline.recorded.size(), std::size_t{period} + 1);
-}
-
 /// Computes Breakdown::pipeline_bubble.
 std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     if (std::ranges::none_of(graph.streams(), [](const Stream& stream) { return stream.kind == StreamKind::transfer; }))
@@ -148,6 +121,30 @@ std::vector<Interval> dependency_waits(const TaskGraph& graph, const Timeline& t
     return intervals;
 }
 
+double overlap_s(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+    double seconds = 0;
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+        seconds += std::max(0.0, std::min(a[i].end_s, b[j].end_s) - std::max(a[i].start_s, b[j].start_s));
+        if (a[i].end_s < b[j].end_s)
+            ++i;
+        else
+            ++j;
+    }
+    return seconds;
+}
+
+std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& window) {
+    for (Interval& interval : intervals) {
+        interval.start_s = std::clamp(interval.start_s, window.start_s, window.end_s);
+        interval.end_s = std::clamp(interval.end_s, window.start_s, window.end_s);
+    }
+    return intervals;
+}
+
+std::size_t reaching(const Timeline& timeline, std::uint32_t period) {
+    return std::min(timeline.recorded.size(), std::size_t{period} + 1);
+}
+
 std::vector<Interval> merged(std::vector<Interval> intervals) {
     std::sort(intervals.begin(), intervals.end(),
               [](const Interval& a, const Interval& b) { return a.start_s < b.start_s; });
@@ -221,10 +218,10 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     result.compute_s = length_s(computing) / period;
     result.communication_s = length_s(exchanging) / period;
     const auto part_s = [&](double seconds) { return beyond_rounding(seconds / period, result.iteration_s); };
-    result.exposed_communication_s = part_s(length_s(exchanging) - overlap(computing, exchanging));
+    result.exposed_communication_s = part_s(length_s(exchanging) - overlap_s(computing, exchanging));
     const std::vector<Interval> waiting =
         merged(clipped(dependency_waits(graph, timeline, graph.tasks()[update].stream, period), window));
-    result.waiting_s = part_s(length_s(waiting) - overlap(waiting, exchanging));
+    result.waiting_s = part_s(length_s(waiting) - overlap_s(waiting, exchanging));
     result.idle_s = beyond_rounding(
         result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s, result.iteration_s);
     result.exchanges_s = exchanges_s(graph, timeline, period);

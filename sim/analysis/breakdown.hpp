@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/analysis/activity.hpp"
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
@@ -31,6 +32,7 @@ struct Breakdown {
     /// and host.
     double longest_compute_s = 0, longest_reduction_s = 0, longest_copies_s = 0;
     std::optional<double> pipeline_bubble = std::nullopt;  ///< empty without stages, or if no time passes
+    std::optional<Activity> activity = std::nullopt;       ///< of all ranks; only if their energy is asked for
     /// Relative difference in length to the previous iteration (with a period, to the previous window); 0 if too few
     /// iterations were recorded.
     double drift = 0;
@@ -67,5 +69,11 @@ std::vector<Interval> dependency_waits(const TaskGraph& graph, const Timeline& t
 /// Returns the union of the intervals as disjoint intervals in order of time.
 std::vector<Interval> merged(std::vector<Interval> intervals);
 double length_s(const std::vector<Interval>& intervals);
+/// Returns the time in which disjoint intervals of both lists are active concurrently.
+double overlap_s(const std::vector<Interval>& a, const std::vector<Interval>& b);
+/// Returns the part of each interval that lies in `window`.
+std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& window);
+/// Returns the number of recorded iterations to look at: `period`, and the previous one, which may reach into them.
+std::size_t reaching(const Timeline& timeline, std::uint32_t period);
 
 }  // namespace syncline

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/analysis/energy.hpp"
 #include "sim/lowering/lowered.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -26,15 +27,17 @@ struct Cost {
 Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, double seconds);
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds);
 
-/// Time and cost of the whole training of which one iteration was simulated: its number of iterations
+/// Time, cost and energy of the whole training of which one iteration was simulated: its number of iterations
 /// (sim/plan/run_length.hpp) times those of one.
 struct WholeRun {
     double iterations = 0;
     double time_s = 0;
-    std::optional<double> cost;  ///< empty if nodes have no price
+    std::optional<double> cost;      ///< empty if nodes have no price
+    std::optional<double> energy_J;  ///< empty if no part's power is known
 };
 
-/// Returns nothing if the plan has no Plan::run. `cost` is that of an iteration.
-std::optional<WholeRun> whole_run(const Lowered& training, double iteration_s, const Cost& cost);
+/// Returns nothing if the plan has no Plan::run. `cost` and `energy` are those of an iteration.
+std::optional<WholeRun> whole_run(const Lowered& training, double iteration_s, const Cost& cost,
+                                  const std::optional<Energy>& energy);
 
 }  // namespace syncline

@@ -149,6 +149,7 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
         iteration_error_s(replayed.graph, replayed.timeline, window, replayed.timeline.folding_error_s);
     replayed.folded = folded_of(std::move(fidelity), replayed.timeline);
     replayed.time = measure(replayed.graph, replayed.timeline, window);
+    if (training.cluster.has_power()) replayed.time.activity = activity_of(replayed.graph, replayed.timeline, window);
     return replayed;
 }
 
@@ -223,11 +224,14 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.gradient_bytes = model.gradient_bytes();
     result.closed_form = closed_form(training);
     result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
-    result.run = whole_run(training, time.iteration_s, result.cost);
+    result.energy = energy_of(cluster, whole.graph, timeline.links, time);
+    result.run = whole_run(training, time.iteration_s, result.cost, result.energy);
     result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.sending_s(timeline.links));
     result.limited_by = limit_of(training, time, timeline.links);
     if (comparable) result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
+    if (result.energy)
+        if (std::string note = result.energy->note(); !note.empty()) result.notes.push_back(std::move(note));
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
     if (std::string note = missing_rate_note(plan.compute, model, cluster.device); !note.empty())

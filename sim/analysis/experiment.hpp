@@ -7,6 +7,7 @@
 
 #include "sim/analysis/breakdown.hpp"
 #include "sim/analysis/cost.hpp"
+#include "sim/analysis/energy.hpp"
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/observed.hpp"
 #include "sim/analysis/theory.hpp"
@@ -50,7 +51,8 @@ struct Result {
     std::uint64_t gradient_bytes = 0;
     ClosedForm closed_form;
     Cost cost;
-    std::optional<WholeRun> run;  ///< empty unless the plan says how long the training is
+    std::optional<Energy> energy;  ///< empty unless the platform has the power of some part
+    std::optional<WholeRun> run;   ///< empty unless the plan says how long the training is
     Memory memory;
     std::vector<LinkLoad> links;  ///< the ten most utilised links, the most utilised first
     std::string limited_by;       ///< see limit.hpp

@@ -191,6 +191,10 @@ public:
               &Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s, &Breakdown::exchanges_s,
               &Breakdown::longest_compute_s, &Breakdown::longest_reduction_s, &Breakdown::longest_copies_s})
             more.*seconds = (*this)(fewer.*seconds, more.*seconds);
+        if (more.activity)
+            for (double Activity::*const seconds :
+                 {&Activity::compute_s, &Activity::exposed_communication_s, &Activity::host_s})
+                *more.activity.*seconds = (*this)(*fewer.activity.*seconds, *more.activity.*seconds);
         for (double Breakdown::*const part :
              {&Breakdown::exposed_communication_s, &Breakdown::waiting_s, &Breakdown::idle_s})
             more.*part = beyond_rounding(more.*part, more.iteration_s);

@@ -53,6 +53,7 @@ ReplayedIteration replay_trace(const Cluster& cluster, const TracePlan& plan, Ta
     }
     replayed.folded = folded_of(std::move(fidelity), replayed.timeline);
     replayed.time = measure(replayed.graph, replayed.timeline);
+    if (cluster.has_power()) replayed.time.activity = activity_of(replayed.graph, replayed.timeline, 1);
     replayed.time.pipeline_bubble.reset();
     return replayed;
 }
@@ -71,10 +72,13 @@ Result result_of(const Cluster& cluster, const TracePlan& plan, const ReplayedIt
     result.bytes_sent = timeline.bytes_sent;
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks());
     result.cost = cost_of(cluster, replayed.graph, plan.ranks(), result.time.iteration_s);
+    result.energy = energy_of(cluster, replayed.graph, timeline.links, result.time);
     result.links = busiest(cluster, timeline.links, result.time.sending_s(timeline.links));
     result.limited_by = limit_of(cluster, result.time, timeline.links);
     result.closed_form.why_not = "none for a trace";
     result.notes = plan.trace->notes;
+    if (result.energy)
+        if (std::string note = result.energy->note(); !note.empty()) result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;
 }

@@ -74,6 +74,16 @@ const Family& family(Dimension dimension) {
                               "B",
                               {{"k", 1e3}, {"M", 1e6}, {"B", 1e9}, {"G", 1e9}, {"T", 1e12}},
                               {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"B", 1e9}, {"T", 1e12}}};
+    static const Family power{"a power", "W", prefixed("W"), prefixed("W")};
+    // Kilowatt-hours are what meters count; a joule is shown as such up to the first of them.
+    static const Family energy = [] {
+        Family result{"an energy", "kWh", prefixed("J"), {{"J", 1}, {"kJ", 1e3}}};
+        for (const Unit& unit : prefixed("Wh")) {
+            result.units.push_back({unit.name, 3600 * unit.factor});
+            if (unit.factor >= 1e3) result.shown.push_back(result.units.back());
+        }
+        return result;
+    }();
     switch (dimension) {
         case Dimension::bytes:
             return bytes;
@@ -85,6 +95,10 @@ const Family& family(Dimension dimension) {
             return flops;
         case Dimension::count:
             return count;
+        case Dimension::power:
+            return power;
+        case Dimension::energy:
+            return energy;
         case Dimension::rate:
             break;
     }
@@ -131,8 +145,7 @@ std::string mend(std::string_view number, const std::string& unit, Dimension dim
 
 Quantity wrong_unit(std::string_view number, const std::string& unit, Dimension wanted) {
     const std::string hint = mend(number, unit, wanted);
-    for (const Dimension other :
-         {Dimension::bytes, Dimension::seconds, Dimension::bandwidth, Dimension::flops, Dimension::rate})
+    for (const Dimension other : dimensions_with_units)
         if (factor_of(unit, other))
             return {std::nullopt,
                     fmt::format("{} {} is {}, not {}", number, unit, family(other).name, family(wanted).name), hint};

@@ -1,17 +1,24 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 /// Quantities in readable form: a number and a unit, `25 Gbps`, `1.5 us`, `64 MiB`, `9.3 Tflops`, held in the base unit
-/// of its dimension: bytes, seconds, bytes per second, FLOP per second, events per second. Prefixes are SI (k, M, G, T,
-/// P, E) or binary (Ki … Pi); `b` and `bit` are bits, `B` is bytes. NaN, infinity and numbers without a unit are
-/// errors, except for counts: `300 B` (billion, also `G`), `1.4 T`, `500 M`, `20 k` or `300000` tokens or samples.
+/// of its dimension: bytes, seconds, bytes per second, FLOP per second, events per second, watts, joules. Prefixes are
+/// SI (k, M, G, T, P, E) or binary (Ki … Pi); `b` and `bit` are bits, `B` is bytes. NaN, infinity and numbers without a
+/// unit are errors, except for counts: `300 B` (billion, also `G`), `1.4 T`, `500 M`, `20 k` or `300000` tokens or
+/// samples.
 namespace syncline {
 
-enum class Dimension { bytes, seconds, bandwidth, flops, rate, count };
+enum class Dimension { bytes, seconds, bandwidth, flops, rate, count, power, energy };
+
+/// The dimensions whose quantities have a unit.
+inline constexpr std::array dimensions_with_units{Dimension::bytes, Dimension::seconds, Dimension::bandwidth,
+                                                  Dimension::flops, Dimension::rate,    Dimension::power,
+                                                  Dimension::energy};
 
 /// Result of parsing: a value, or an error and a hint how to correct it.
 struct Quantity {

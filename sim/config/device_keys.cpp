@@ -146,6 +146,7 @@ void describe(Fields& fields, Device& device) {
                          point_to_point, 0.01, 1);
         });
     if (speed != 1) device.speed_beside_exchange = speed;
+    describe_power(fields, device.power);
     fields.named({"calibration", "Measured throughput of one device, by the workload's name."},
                  [&](const std::string& workload, Fields& entry) { describe(entry, workload, device.calibration); });
     fields.section({"efficiency",

@@ -22,6 +22,7 @@ void describe(Fields& fields, Host& host) {
     fields.quantity({"memory_bandwidth",
                      "Bandwidth of the node's memory, which its ranks share: `200 GBps`. `training.offload` needs it."},
                     host.memory_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+    describe_power(fields, host.power);
 }
 
 /// Returns whether the shape's parameters determine the number of hosts.
@@ -245,6 +246,7 @@ void describe(Fields& fields, Cluster& cluster) {
         [&](Fields& inner) {
             inner.flag({"reduces", "Reduction of data in the switches (SHARP), for the algorithm `in-network`."},
                        cluster.fabric.reduces);
+            describe_power(inner, cluster.fabric);
             describe_fabric(inner, cluster.fabric.topology);
         });
     fields.integer(
@@ -259,6 +261,11 @@ void describe(Fields& fields, Cluster& cluster) {
         cluster.fabric.topology.bandwidth_Bps = {most_bandwidth_Bps};
         cluster.fabric.topology.latency_s = {0};
     }
+    fields.number(
+        {"pue",
+         "Power usage effectiveness: energy of the whole facility, with cooling and conversion, by that of the "
+         "equipment: `1.1`. Default: 1."},
+        cluster.pue, 1, 10);
     fields.section({"network", "Model of the network."}, [&](Fields& inner) {
         inner.one_of({"model",
                       "Network model: latency + bytes/bandwidth, shared fairly (`exact`), latency alone (`Constant`), "

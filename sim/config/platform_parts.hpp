@@ -17,6 +17,10 @@ inline constexpr QuantityRange bandwidths_or_unlimited{
 /// Describes `pairs`, `pcie` and `devices_per_switch` of `links`, whose other keys are read before. Rejects pairs of
 /// unknown devices, pairs that are listed twice, and devices between which there is neither a path nor PCIe.
 void describe_mesh(Fields& links, NodeDesign& node);
+/// Describe the key `power` of a device, a host and a fabric.
+void describe_power(Fields& fields, std::optional<DevicePower>& power);
+void describe_power(Fields& fields, std::optional<Power>& power);
+void describe_power(Fields& fields, Fabric& fabric);
 /// Describes a transport's `selection`.
 void describe_selection(Fields& fields, std::shared_ptr<const Selection>& selection);
 /// Describes the measured rates of a device's kernels, whose `multiprocessors` are set.

@@ -29,6 +29,10 @@ std::string pattern(Dimension dimension) {
                 return "[kKMGTPE]?[fF][lL][oO][pP]([sS]|/[sS])";
             case Dimension::count:
                 return "[kMBGT]?";
+            case Dimension::power:
+                return "[kKMGTPE]?W";
+            case Dimension::energy:
+                return "[kKMGTPE]?(J|Wh)";
             case Dimension::rate:
                 break;
         }

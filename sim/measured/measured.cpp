@@ -32,11 +32,23 @@ double factor_of(const std::string& unit, const std::string& field) {
     const Unit own = unit_of(field);
     if (own == Unit::number || own == Unit::share || own == Unit::money) return unit == no_unit ? 1 : 0;
     if (unit == symbol(own)) return 1;
-    if (own != Unit::seconds && own != Unit::bandwidth && own != Unit::samples_per_s) return 0;
-    const Quantity one = parse_quantity("1 " + unit, own == Unit::seconds         ? Dimension::seconds
-                                                     : own == Unit::samples_per_s ? Dimension::rate
-                                                                                  : Dimension::bandwidth);
-    return one.value.value_or(0);
+    const auto dimension = [&]() -> std::optional<Dimension> {
+        switch (own) {
+            case Unit::seconds:
+                return Dimension::seconds;
+            case Unit::samples_per_s:
+                return Dimension::rate;
+            case Unit::bandwidth:
+                return Dimension::bandwidth;
+            case Unit::joules:
+                return Dimension::energy;
+            case Unit::watts:
+                return Dimension::power;
+            default:
+                return std::nullopt;
+        }
+    }();
+    return dimension ? parse_quantity("1 " + unit, *dimension).value.value_or(0) : 0;
 }
 
 /// Returns "2/64 KiB", with a dash for a key that stays as it is.

@@ -48,6 +48,8 @@ std::string cell_of(double value, Unit unit) {
     if (unit == Unit::money)
         return std::abs(value) < 1000 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
     if (unit == Unit::bandwidth) return bandwidth(value);
+    if (unit == Unit::joules) return format_quantity(value, Dimension::energy);
+    if (unit == Unit::watts) return format_quantity(value, Dimension::power);
     if (unit == Unit::bytes) return format_quantity(value, Dimension::bytes);
     if (unit == Unit::samples_per_s || unit == Unit::tokens_per_s)
         return fmt::format(fmt::runtime(std::abs(value) < 100   ? "{:.4g}"

@@ -27,7 +27,9 @@ const UnitWords& words_of(Unit unit) {
                                              {"samples/s", "_samples_per_s"},
                                              {"tokens/s", "_per_s"},
                                              {"Tflops"},
-                                             {}};
+                                             {},
+                                             {"J", "_J"},
+                                             {"W", "_W"}};
     return in_order[static_cast<std::size_t>(unit)];
 }
 

@@ -19,7 +19,9 @@ enum class Unit {
     samples_per_s,  ///< the names end with `_samples_per_s`
     tokens_per_s,   ///< the names end with `_per_s`
     tflops,         ///< 10¹² FLOP per second
-    money           ///< in the currency of a price
+    money,          ///< in the currency of a price
+    joules,         ///< the names end with `_J`
+    watts           ///< the names end with `_W`
 };
 
 /// Returns "s", "B/s", …; empty for plain numbers, shares, texts and lists.

@@ -175,6 +175,15 @@ auto of_run(Get get) {
     return [get](const Result& r) { return r.run ? std::optional(std::invoke(get, *r.run)) : std::nullopt; };
 }
 
+/// Returns a getter of a number of the energy.
+template <class Get>
+auto of_energy(Get get) {
+    return [get](const Result& r) -> std::optional<double> {
+        if (!r.energy) return std::nullopt;
+        return std::invoke(get, *r.energy);
+    };
+}
+
 /// Returns a part of the memory; null if nothing is known of it, as for a trace.
 Json of_memory(const Memory& memory, double bytes) {
     return memory.total_bytes() > 0 ? whole(bytes) : Json(nullptr);
@@ -390,6 +399,24 @@ const std::vector<ResultField<Result>>& fields_of() {
                           of_run(&WholeRun::time_s))
             .add_if_given("run_cost", Unit::money, "its cost; only with `training.run` and a price", 92,
                           [](const Result& r) { return r.run ? r.run->cost : std::nullopt; })
+            .add_if_given("energy_J", Unit::joules,
+                          "energy of an iteration, with `pue`; only if the platform has `power`", 120,
+                          of_energy(&Energy::total_J))
+            .add_if_given(
+                "energy_per_million_samples_J", Unit::joules, "the same per million samples", 121,
+                [](const Result& r) { return r.energy ? r.energy->per_million_samples_J(r.samples) : std::nullopt; })
+            .add_if_given("power_W", Unit::watts, "mean power: energy / time", 122, of_energy(&Energy::mean_W))
+            .add_if_given("energy_devices_J", Unit::joules,
+                          "part of the devices, without `pue`, if their power is known", 123,
+                          of_energy(&Energy::devices_J))
+            .add_if_given("energy_hosts_J", Unit::joules, "the same for hosts", 124, of_energy(&Energy::hosts_J))
+            .add_if_given("energy_switches_J", Unit::joules, "the same for switches", 125,
+                          of_energy(&Energy::switches_J))
+            .add_if_given("energy_ports_J", Unit::joules, "the same for ports of the fabric", 126,
+                          of_energy(&Energy::ports_J))
+            .add_if_given("run_energy_J", Unit::joules,
+                          "energy of the whole training; only with `training.run` and `power`", 127,
+                          [](const Result& r) { return r.run ? r.run->energy_J : std::nullopt; })
             .add(common::messages, 10)
             .add(common::bytes_sent, 11)
             .add(common::most_bytes_sent, 12)

@@ -100,11 +100,12 @@ std::vector<ResultColumn> spreads(const Report& report) {
 /// Returns the columns of traffic, memory, and what only some results have.
 std::vector<ResultColumn> others(const Report& report) {
     const bool tokens = has_tokens(report);
-    bool divided = false, priced = false, whole = false;
+    bool divided = false, priced = false, whole = false, metered = false;
     for (const Result& r : report.results) {
         divided = divided || !r.parallelism.whole_model() || r.parallelism.pipeline.micro_batches > 1;
         priced = priced || r.cost.cost;
         whole = whole || r.run;
+        metered = metered || r.energy;
     }
     const Shown of_split = divided ? Shown::always : if_chosen, of_cost = priced ? Shown::always : if_chosen;
     const Shown of_run = whole ? Shown::always : if_chosen, of_tokens = tokens ? Shown::always : if_chosen;
@@ -144,6 +145,10 @@ std::vector<ResultColumn> others(const Report& report) {
         {{"per million samples", "cost_per_million_samples", tokens || is_trace(report) ? if_chosen : of_cost}},
         {{"whole run", "run_time_s", of_run}},
         {{"cost of run", "run_cost", whole && priced ? Shown::always : if_chosen}},
+        {{"energy", "energy_J", metered && !whole ? Shown::always : if_chosen}},
+        {{"energy per million samples", "energy_per_million_samples_J", if_chosen}},
+        {{"mean power", "power_W", metered ? Shown::always : if_chosen}},
+        {{"energy of run", "run_energy_J", whole && metered ? Shown::always : if_chosen}},
     };
 }
 
@@ -152,7 +157,8 @@ void lead_with_plan(std::vector<ResultColumn>& columns) {
     constexpr std::array asked{"iteration_time_s",   "tokens_per_s_per_device",
                                "tflops_per_device",  "model_flops_utilisation",
                                "memory.total_bytes", "run_time_s",
-                               "run_cost",           "limited_by"};
+                               "run_cost",           "run_energy_J",
+                               "limited_by"};
     auto place = columns.begin() + 3;
     for (const char* field : asked) {
         const auto found = std::ranges::find_if(columns, [&](const auto& one) { return one.column.field == field; });

@@ -68,6 +68,18 @@ std::string limit(const std::vector<Effect>& effects) {
     return resource;
 }
 
+/// Returns the energy of an iteration whose computation is as long as forecast. Links count without traffic.
+std::optional<Energy> forecast_energy(const Lowered& training, std::int64_t nodes, double iteration_s) {
+    if (!training.cluster.has_power()) return std::nullopt;
+    std::uint32_t wired = 0;
+    for (const Place& place : training.places) wired = std::max(wired, place.node + 1);
+    const TimeShares shares = shares_of(training);
+    const auto ranks = static_cast<double>(training.plan.ranks);
+    const double compute_s = std::min(shares.computation_s, iteration_s);
+    const double exposed_s = std::min(shares.exchanges_s, iteration_s - compute_s);
+    return energy_of(training.cluster, {iteration_s, nodes, wired, {ranks * compute_s, ranks * exposed_s, 0}, {}});
+}
+
 /// Returns whether two plans are alike for a planner: time and memory.
 bool twins(const FoundPlan& one, const FoundPlan& other) {
     constexpr double same = 1e-3;
@@ -141,8 +153,9 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
         for (const Place& place : training.places) nodes.insert(place.node);
         answer.cost =
             cost_of(training.cluster, static_cast<std::int64_t>(nodes.size()), base.ranks, answer.iteration_s);
+        answer.energy = forecast_energy(training, answer.cost.nodes, answer.iteration_s);
         answer.published = spread;
-        answer.run = whole_run(training, answer.iteration_s, answer.cost);
+        answer.run = whole_run(training, answer.iteration_s, answer.cost, answer.energy);
         if (all.empty()) {
             answer.effects = effects_of(training);
             answer.limited_by = limit(answer.effects);

@@ -38,6 +38,7 @@ struct Answer {
     bool simulated = false;  ///< else it is estimated
     Utilisation utilisation;
     Cost cost;
+    std::optional<Energy> energy;  ///< estimated: with the forecast's computation, without traffic on links
     std::optional<WholeRun> run;
     Spread published;             ///< of the nearest runs; none: nothing is known
     std::vector<Effect> effects;  ///< of the best plan alone

@@ -26,6 +26,10 @@ std::optional<double> longer_s(const Answer& answer, double factor) {
     return answer.run && factor > 0 ? std::optional(factor * answer.run->time_s) : std::nullopt;
 }
 
+std::string energy(const std::optional<double>& joules) {
+    return joules ? format_quantity(*joules, Dimension::energy) : "-";
+}
+
 /// Returns "44.1 to 49.5".
 std::string days_by_runs(const Answer& answer) {
     const std::optional<double> least_s = longer_s(answer, answer.published.least);
@@ -47,6 +51,10 @@ Json json_of(const Spread& spread) {
 
 std::optional<double> run_cost(const Answer& answer) {
     return answer.run ? answer.run->cost : std::nullopt;
+}
+
+std::optional<double> run_energy_J(const Answer& answer) {
+    return answer.run ? answer.run->energy_J : std::nullopt;
 }
 
 std::string rounded(const std::optional<double>& value, const char* format) {
@@ -117,6 +125,8 @@ Json json_of(const Answer& answer) {
               {"effects", Json::array()},
               {"shares", answer.rank == 1 ? json_of(answer.shares) : Json(nullptr)},
               {"published_plans", Json::array()}};
+    if (answer.energy) json["energy_J"] = answer.energy->total_J();
+    if (const auto whole_J = run_energy_J(answer)) json["run_energy_J"] = *whole_J;
     for (const Beside& one : answer.beside)
         json["published_plans"].push_back(
             {{"run", one.run.name},
@@ -152,49 +162,56 @@ std::string to_json(const AnswerTable& table) {
 }
 
 std::string to_csv(const AnswerTable& table) {
-    std::string text = line({"platform",
-                             "ranks",
-                             "batch",
-                             "place",
-                             "plan",
-                             "parallelism",
-                             "recomputation",
-                             "iteration_time_s",
-                             "simulated",
-                             "estimated_time_s",
-                             "tokens_per_s_per_device",
-                             "tflops_per_device",
-                             "model_flops_utilisation",
-                             "memory_total_bytes",
-                             "memory_device_bytes",
-                             "nodes",
-                             "run_time_s",
-                             "run_cost",
-                             "limited_by",
-                             "run_time_least_s",
-                             "run_time_most_s"});
-    for (const Answer& one : table.answers)
-        text += line({quoted(one.platform),
-                      field(one.ranks),
-                      field(one.batch),
-                      field(one.rank),
-                      quoted(one.words),
-                      quoted(one.found.text),
-                      one.found.recomputation,
-                      field(one.iteration_s),
-                      one.simulated ? "true" : "false",
-                      field(one.found.estimated_s),
-                      field(one.utilisation.tokens_per_s_per_device),
-                      field(one.utilisation.tflops_per_device),
-                      field(one.utilisation.model_flops),
-                      field(one.found.memory.total_bytes()),
-                      field(one.found.memory.device_bytes),
-                      field(one.cost.nodes),
-                      field(one.run ? std::optional(one.run->time_s) : std::nullopt),
-                      field(run_cost(one)),
-                      one.limited_by,
-                      field(longer_s(one, one.published.least)),
-                      field(longer_s(one, one.published.most))});
+    const bool metered =
+        std::ranges::any_of(table.answers, [](const Answer& one) { return run_energy_J(one).has_value(); });
+    std::vector<std::string> names{"platform",
+                                   "ranks",
+                                   "batch",
+                                   "place",
+                                   "plan",
+                                   "parallelism",
+                                   "recomputation",
+                                   "iteration_time_s",
+                                   "simulated",
+                                   "estimated_time_s",
+                                   "tokens_per_s_per_device",
+                                   "tflops_per_device",
+                                   "model_flops_utilisation",
+                                   "memory_total_bytes",
+                                   "memory_device_bytes",
+                                   "nodes",
+                                   "run_time_s",
+                                   "run_cost",
+                                   "limited_by",
+                                   "run_time_least_s",
+                                   "run_time_most_s"};
+    if (metered) names.emplace_back("run_energy_J");
+    std::string text = line(names);
+    for (const Answer& one : table.answers) {
+        std::vector<std::string> cells{quoted(one.platform),
+                                       field(one.ranks),
+                                       field(one.batch),
+                                       field(one.rank),
+                                       quoted(one.words),
+                                       quoted(one.found.text),
+                                       one.found.recomputation,
+                                       field(one.iteration_s),
+                                       one.simulated ? "true" : "false",
+                                       field(one.found.estimated_s),
+                                       field(one.utilisation.tokens_per_s_per_device),
+                                       field(one.utilisation.tflops_per_device),
+                                       field(one.utilisation.model_flops),
+                                       field(one.found.memory.total_bytes()),
+                                       field(one.found.memory.device_bytes),
+                                       field(one.cost.nodes),
+                                       field(one.run ? std::optional(one.run->time_s) : std::nullopt),
+                                       field(run_cost(one)),
+                                       one.limited_by,
+                                       field(longer_s(one, one.published.least)),
+                                       field(longer_s(one, one.published.most))};
+        if (metered) cells.push_back(field(run_energy_J(one)));
+        text += line(cells);
+    }
     return text;
 }
 
@@ -211,14 +228,16 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                                 {"days", "run_time_s", Shown::if_any},
                                 {"by runs", "run_time_least_s", Shown::if_any},
                                 {"cost", "run_cost", Shown::if_any},
+                                {"energy", "run_energy_J", Shown::if_any},
                                 {"limited by", "limited_by", Shown::if_any, Align::left}};
     for (const Answer& one : table.answers)
-        add_row(columns, {fmt::format("{}", one.ranks), one.platform, one.words,
-                          (one.simulated ? "" : "~") + seconds(one.iteration_s), seconds(one.found.estimated_s),
-                          rounded(one.utilisation.tokens_per_s_per_device, "{:.0f}"),
-                          rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
-                          gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), days_by_runs(one),
-                          money(run_cost(one)), one.limited_by.empty() ? "-" : one.limited_by});
+        add_row(columns,
+                {fmt::format("{}", one.ranks), one.platform, one.words,
+                 (one.simulated ? "" : "~") + seconds(one.iteration_s), seconds(one.found.estimated_s),
+                 rounded(one.utilisation.tokens_per_s_per_device, "{:.0f}"),
+                 rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
+                 gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), days_by_runs(one), money(run_cost(one)),
+                 energy(run_energy_J(one)), one.limited_by.empty() ? "-" : one.limited_by});
     return columns;
 }
 

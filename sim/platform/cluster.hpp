@@ -9,6 +9,7 @@
 #include "sim/platform/efficiency.hpp"
 #include "sim/platform/interference.hpp"
 #include "sim/platform/kernel_rates.hpp"
+#include "sim/platform/power.hpp"
 #include "sim/platform/simgrid_file.hpp"
 #include "sim/platform/transport.hpp"
 #include "sim/topology/router.hpp"
@@ -53,6 +54,7 @@ struct Device {
     double reduction_Bps = unlimited;  ///< 1/γ, the reduction rate: bytes of one operand added per second
     double speed = 1;                  ///< relative speed of all computation
     std::int64_t multiprocessors = 0;  ///< streaming multiprocessors (SMs) of a GPU; 0: not given
+    std::optional<DevicePower> power;
     SpeedBesideExchange speed_beside_exchange;
     std::vector<Calibration> calibration;  ///< one row for each workload and batch
     std::optional<EfficiencyCurve> efficiency;
@@ -65,6 +67,7 @@ struct Host {
     double reduction_Bps = unlimited;  ///< 1/γ of a parameter server
     double loopback_Bps = unlimited;   ///< between a device and the host, and between processes on the same device
     double memory_Bps = unlimited;     ///< of the node's memory, which its ranks share
+    std::optional<Power> power;        ///< of all in the node but its devices
 };
 
 /// Links between the devices of a node: one for every pair (NVLink); `ring`: to the next device, also for others'
@@ -107,6 +110,8 @@ struct Fabric {
     TopologySpec topology;  ///< its hosts are the nodes' ports: node n has hosts n·nics … n·nics + nics-1
     Routing routing;
     bool reduces = false;  ///< its switches add up data on its way (SHARP)
+    /// Of each switch, and of each port: an end of a cable, with its transceiver.
+    std::optional<FabricPower> switch_power, port_power;
 };
 
 /// Cost model of a message. `exact` is the α-β model with max-min sharing; `Constant` is its α alone, independent of
@@ -136,9 +141,12 @@ struct Cluster {
     Latency latency = Latency::travelling;
     Transport transport;
     std::optional<NativePlatform> native;
+    std::optional<double> pue;  ///< power usage effectiveness: energy of the facility by that of its equipment
 
     /// Returns the number of nodes that the fabric connects; a star connects only those in use.
     std::int64_t fabric_nodes() const { return nodes + server_nodes; }
+    /// Returns true if the power of any part is known.
+    bool has_power() const { return device.power || host.power || fabric.switch_power || fabric.port_power; }
 };
 
 /// Returns a star of `nodes` one-device nodes: every node has a full-duplex link to one switch, so a message crosses

@@ -31,6 +31,8 @@ public:
     Link links() const { return fabric_links_ + nodes_ * node_links_; }
     bool in_fabric(Link link) const { return link < fabric_links_; }
     Wire wire(Link link) const;
+    /// Returns the vertices of the fabric between which one of its links is.
+    const Router::Hop& hop(Link link) const { return fabric_router_.hops()[link]; }
     /// Returns where the link is; `transport`: a limit of the transport on a node's total traffic.
     LinkKind kind(Link link) const;
     /// Returns the link's name: "leaf-0->host-3", "node-2/device-0->device-1".

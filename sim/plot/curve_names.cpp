@@ -21,7 +21,8 @@ std::string text_of(const Value& value) {
 std::string base_unit(const std::string& text) {
     for (const auto& [dimension, name] :
          {std::pair{Dimension::bytes, "B"}, std::pair{Dimension::seconds, "s"}, std::pair{Dimension::bandwidth, "B/s"},
-          std::pair{Dimension::flops, "flops"}, std::pair{Dimension::rate, "/s"}})
+          std::pair{Dimension::flops, "flops"}, std::pair{Dimension::rate, "/s"}, std::pair{Dimension::power, "W"},
+          std::pair{Dimension::energy, "J"}})
         if (parse_quantity(text, dimension).value) return name;
     return "";
 }

@@ -22,6 +22,8 @@ constexpr const char* main_figures[] = {"iteration_time_s",
                                         "cost",
                                         "run_time_s",
                                         "run_cost",
+                                        "energy_J",
+                                        "run_energy_J",
                                         "completion_time_s",
                                         "bus_bandwidth_Bps"};
 

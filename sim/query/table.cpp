@@ -60,8 +60,7 @@ std::optional<double> number_of(const Value& value) {
     const auto* text = std::get_if<std::string>(&value);
     if (text == nullptr || !may_be_number(*text)) return {};
     if (const Value number = plain_number(*text); number.index() != 0) return number_of(number);
-    for (const Dimension dimension :
-         {Dimension::bytes, Dimension::seconds, Dimension::bandwidth, Dimension::flops, Dimension::rate})
+    for (const Dimension dimension : dimensions_with_units)
         if (const Quantity quantity = parse_quantity(*text, dimension); quantity.value) return quantity.value;
     return {};
 }

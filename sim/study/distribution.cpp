@@ -40,8 +40,7 @@ std::optional<Measured> measured(const std::string& text) {
 /// Returns a value converted to unit `to`, or nothing if the units differ in dimension.
 std::optional<double> converted(const Measured& value, const std::string& to) {
     if (value.unit == to) return value.number;
-    for (const Dimension dimension :
-         {Dimension::bytes, Dimension::seconds, Dimension::bandwidth, Dimension::flops, Dimension::rate}) {
+    for (const Dimension dimension : dimensions_with_units) {
         const Quantity one = parse_quantity("1 " + to, dimension), other = parse_quantity("1 " + value.unit, dimension);
         if (one.value && other.value) return value.number * (*other.value / *one.value);
     }

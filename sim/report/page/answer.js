@@ -44,6 +44,10 @@ function answer_numbers(result, facts) {
         numbers.push(big_number("cost", money(cost), facts?.price ? `${facts.price} per node and hour` : ""));
     else if (per_million !== null)
         numbers.push(big_number("cost per million samples", money(per_million), `${facts?.price ?? "–"} per node and hour`));
+    if (result.energy_J !== undefined)
+        numbers.push(big_number(
+            "energy", units.J(result.run_energy_J ?? result.energy_J),
+            [result.power_W === undefined ? "" : `${units.W(result.power_W)} on average`]));
     if (result.throughput_samples_per_s !== null)
         numbers.push(tokens ?
             big_number(

@@ -32,6 +32,8 @@ const units = {
     B: (value) => scaled(value, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]),
     GiB: (value) =>
         (value === null || value === undefined ? "–" : `${digits(value / 2 ** 30, value < 2 ** 30 ? 2 : 3)} GiB`),
+    J: (value) => scaled(value, [[3.6e12, "GWh"], [3.6e9, "MWh"], [3.6e6, "kWh"], [1e3, "kJ"], [1, "J"]]),
+    W: (value) => scaled(value, [[1e6, "MW"], [1e3, "kW"], [1, "W"]]),
     Bps: (value) => scaled(value, [[1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]]),
     share: (value) => (value === null || value === undefined ? "–" : digits(100 * value, 3) + " %"),
     per_s: (value) => (value === null || value === undefined ? "–" : digits(value, 5) + " /s"),
@@ -52,7 +54,7 @@ function words_of(name) {
     const [, quantity, of_group] = /^(.*?)(?:_(mean|least|most|deviation))?$/.exec(name);
     const words = quantity.replace(/^throughput_/, "")
                       .replace(/_per_s$/, " per second")
-                      .replace(/_(s|Bps)$/, "")
+                      .replace(/_(s|Bps|J|W)$/, "")
                       .replaceAll("_", " ");
     const before = {mean: "mean ", least: "minimum ", most: "maximum ", deviation: "standard deviation of "};
     return (before[of_group] ?? "") + words;

@@ -39,6 +39,7 @@ function plan_lead(best) {
     const facts = [
         days === null ? `${units.s(best.iteration_time_s)} for an iteration` : `${digits(days, 3)} days`,
         by_runs ? `${by_runs} by published runs` : null, best.run_cost === null ? null : `cost ${plan_money(best.run_cost)}`,
+        best.run_energy_J === undefined ? null : units.J(best.run_energy_J),
         best.model_flops_utilisation === null ? null : `MFU ${units.share(best.model_flops_utilisation)}`,
         best.limited_by ? `limited by ${best.limited_by}` : null
     ];
@@ -72,9 +73,12 @@ function plan_page() {
     const points_of = (size) => plans.map((plan, index) => ({plan, index}))
                                     .filter(({plan}) => size_of(plan) === size)
                                     .map(({plan, index}) => ({x: x_of(plan), y: y_of(plan), plan, index}));
+    // Plans of platforms without power have no energy.
+    const metered = plans.some((plan) => plan.run_energy_J !== undefined);
     const columns = [
         ["ranks", "number"], ["platform", "text"], ["plan", "text"], ["iteration", "s"], ["days", "written"],
-        ["days by published runs", "written"], ["cost", "written"], ["tokens/s/GPU", "number"],
+        ["days by published runs", "written"], ["cost", "written"],
+        ...(metered ? [["energy", "J"]] : []), ["tokens/s/GPU", "number"],
         ["TFLOP/s/GPU", "number"], ["MFU", "share"], ["memory, GiB", "number"], ["limited by", "text"]
     ];
     const short = (value) => (value === null ? null : digits(value, 3));
@@ -82,6 +86,7 @@ function plan_page() {
         (plan) =>
             [plan.ranks, plan.platform, plan.plan, plan.iteration_time_s, short(plan_numbers.days(plan)),
              plan_numbers.days_by_runs(plan), plan.run_cost === null ? null : plan_money(plan.run_cost),
+             ...(metered ? [plan.run_energy_J ?? null] : []),
              plan.tokens_per_s_per_device && Number(digits(plan.tokens_per_s_per_device)),
              plan.tflops_per_device && Number(digits(plan.tflops_per_device)), plan.model_flops_utilisation,
              Number(digits(plan_numbers.gibibytes(plan.memory_total_bytes), 3)), plan.limited_by]);

@@ -13,8 +13,7 @@ using namespace syncline;
 
 namespace {
 
-constexpr Dimension dimensions[] = {Dimension::bytes, Dimension::seconds, Dimension::bandwidth, Dimension::flops,
-                                    Dimension::rate};
+constexpr std::array dimensions = dimensions_with_units;
 
 double read(const std::string& text, Dimension dimension) {
     const Quantity quantity = parse_quantity(text, dimension);
@@ -57,6 +56,10 @@ TEST_CASE("a quantity is a number times a unit", "[memory]") {
              {"  +2   min  ", Dimension::seconds, 120},
              {".5h", Dimension::seconds, 1800},
              {"-3. ps", Dimension::seconds, -3e-12},
+             {"700 W", Dimension::power, 700},
+             {"10.2kW", Dimension::power, 10200},
+             {"1287 MWh", Dimension::energy, 4.6332e12},
+             {"2 kJ", Dimension::energy, 2000},
              {"25 Gbps", Dimension::bandwidth, 3.125e9},
              {"25 Gb/s", Dimension::bandwidth, 3.125e9},
              {"25 Gbit/s", Dimension::bandwidth, 3.125e9},
@@ -158,6 +161,10 @@ TEST_CASE("quantities are shown with four digits and a prefix", "[memory]") {
     CHECK(format_quantity(0.01696, Dimension::seconds) == "16.96 ms");
     CHECK(format_quantity(10.6e12, Dimension::flops) == "10.6 Tflops");
     CHECK(format_quantity(219, Dimension::rate) == "219 /s");
+    CHECK(format_quantity(10200, Dimension::power) == "10.2 kW");
+    CHECK(format_quantity(2.5e6, Dimension::energy) == "2500 kJ");
+    CHECK(format_quantity(4.5e6, Dimension::energy) == "1.25 kWh");
+    CHECK(format_quantity(433'196 * 3.6e6, Dimension::energy) == "433.2 MWh");
     CHECK(format_quantity(1, Dimension::bytes) == "1 B");
     CHECK(format_quantity(999.94, Dimension::bytes) == "999.9 B");
     CHECK(format_quantity(999.96, Dimension::bytes) == "1 kB");

@@ -428,8 +428,7 @@ TEST_CASE("the schema describes what the reader accepts", "[memory]") {
 }
 
 TEST_CASE("the schema's patterns accept the quantities that are read", "[memory]") {
-    for (const Dimension dimension :
-         {Dimension::bytes, Dimension::seconds, Dimension::bandwidth, Dimension::flops, Dimension::rate}) {
+    for (const Dimension dimension : dimensions_with_units) {
         double value = 1;
         const auto json = nlohmann::json::parse(schema("", "", [&](Fields& fields) {
             fields.quantity({"q", ""}, value, dimension);
@@ -440,7 +439,8 @@ TEST_CASE("the schema's patterns accept the quantities that are read", "[memory]
               "EB",     "s",      "ms",      "us",      "\u00b5s", "\u03bcs", "ns",        "ps",       "min",
               "h",      "Gbps",   "Gb/s",    "Gbit/s",  "GBps",    "GB/s",    "GiB/s",     "bps",      "flops",
               "Tflops", "GFLOPS", "Mflop/s", "KFLOP/S", "/s",      "1/s",     "samples/s", "images/s", "img/s",
-              "mb",     "gbps",   "EiB",     "kiB",     "tflops",  "S",       "flop",      "",         "x"})
+              "mb",     "gbps",   "EiB",     "kiB",     "tflops",  "S",       "flop",      "",         "x",
+              "W",      "kW",     "KW",      "mW",      "MWh",     "kWh",     "J",         "KJ",       "Ws"})
             for (const char* number : {"25", "+1.5", "-2.", ".5", "1e3", "2E-3", "0", "e3", "1,5", "0x1", "nan"})
                 for (const char* space : {"", " ", "  "}) {
                     const std::string text = std::string(number) + space + unit;

@@ -53,6 +53,8 @@ void check_table(const T& result) {
         CHECK(names_a_time(field.name) == (field.unit == Unit::seconds));
         CHECK(field.name.ends_with("_Bps") == (field.unit == Unit::bandwidth));
         CHECK(field.name.ends_with("_samples_per_s") == (field.unit == Unit::samples_per_s));
+        CHECK(field.name.ends_with("_J") == (field.unit == Unit::joules));
+        CHECK(field.name.ends_with("_W") == (field.unit == Unit::watts));
         if (field.name.ends_with("_bytes")) CHECK(field.unit == Unit::bytes);
         CHECK(std::string(field.doc).find('|') == std::string::npos);
     }
@@ -106,7 +108,9 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     Report whole = report();
     whole.results.front().repeated = Spread{2, 1, 1, 1, 1};
     whole.results.front().expected_slowest_s = whole.results.front().expected_slowest_factor = 1;
-    whole.results.front().run = WholeRun{1, 1, 1};
+    whole.results.front().run = WholeRun{1, 1, 1, 1};
+    whole.results.front().samples = 1;
+    whole.results.front().energy = Energy{1, 1, 1, 1, 1, 1};
     whole.results.front().parallelism.layout.context = 2;
     whole.results.front().parallelism.experts = {.ranks = 2, .model = 1, .imbalance = 0.2};
     whole.results.front().parallelism.pipeline.stages = whole.results.front().parallelism.pipeline.micro_batches = 2;
@@ -143,6 +147,14 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "run_iterations",
                                                "run_time_s",
                                                "run_cost",
+                                               "energy_J",
+                                               "energy_per_million_samples_J",
+                                               "power_W",
+                                               "energy_devices_J",
+                                               "energy_hosts_J",
+                                               "energy_switches_J",
+                                               "energy_ports_J",
+                                               "run_energy_J",
                                                "memory.host_bytes"});
 
     names.clear();
