@@ -138,8 +138,9 @@ std::vector<Interval> dependency_waits(const TaskGraph& graph, const Timeline& t
         for (const TaskId task : graph.tasks_of(compute)) {
             double ready_s = free_s;
             for (const Dependency& dependency : graph.dependencies_of(task)) {
-                if (dependency.previous_iteration && !before) continue;
-                ready_s = std::max(ready_s, (dependency.previous_iteration ? *before : recorded)[dependency.on].end_s);
+                if (dependency.distance > iteration) continue;
+                const std::vector<Interval>& then = timeline.recorded[iteration - dependency.distance];
+                ready_s = std::max(ready_s, then[dependency.on].end_s);
             }
             intervals.push_back({free_s, std::max(free_s, std::min(ready_s, recorded[task].start_s))});
             free_s = recorded[task].end_s;

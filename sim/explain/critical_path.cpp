@@ -238,10 +238,8 @@ private:
 
     void consider_dependencies(TaskId task) {
         for (const Dependency& dependency : recorded_.graph().dependencies_of(task)) {
-            if (!dependency.previous_iteration)
-                consider({dependency.on, at_.iteration});
-            else if (at_.iteration > recorded_.first_iteration())
-                consider({dependency.on, at_.iteration - 1});
+            if (at_.iteration - recorded_.first_iteration() >= dependency.distance)
+                consider({dependency.on, at_.iteration - dependency.distance});
         }
     }
 

@@ -31,9 +31,10 @@ public:
         if (mode == InputCopy::none) return;
         const StreamId stream = graph_.add_stream(passes_.process, StreamKind::input_copy);
         const TaskId copy = graph_.add_task({stream, Phase::input_copy, 0, seconds});
-        graph_.depend(passes_.first_computed, copy, mode == InputCopy::overlapped);
-        for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, mode == InputCopy::overlapped);
-        graph_.depend(copy, update_, true);
+        const std::uint32_t ahead = mode == InputCopy::overlapped ? 1 : 0;
+        graph_.depend(passes_.first_computed, copy, ahead);
+        for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, ahead);
+        graph_.depend(copy, update_, 1);
         if (mode == InputCopy::blocking) graph_.begin_with(copy);
     }
 
@@ -116,7 +117,7 @@ public:
         update_ = graph_.add_task({passes_.compute, Phase::update, 0, 0});
         const std::vector<TaskId>* const firsts[] = {&passes_.inputs, &passes_.gathered, &gathered_};
         for (const std::vector<TaskId>* first : firsts)
-            for (const TaskId task : *first) graph_.depend(task, update_, true);
+            for (const TaskId task : *first) graph_.depend(task, update_, 1);
     }
 
     /// Makes the update wait for a result.
@@ -125,7 +126,7 @@ public:
     /// Makes the next iteration's forward pass of a bucket's layers wait for its result: of the lowest layer, since the
     /// others follow it.
     void next_forward_after(const Bucket& bucket, TaskId task) {
-        graph_.depend(passes_.forward[bucket.layers.back()], task, true);
+        graph_.depend(passes_.forward[bucket.layers.back()], task, 1);
     }
 
 private:

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint64_t report_every = 4096;  // in messages
 
-/// Returns true if all iterations compute and send the same.
+/// Returns true if all iterations compute and send the same, and wait for nothing further back than the one before.
 bool iterations_alike(const TaskGraph& graph) {
-    return !graph.lateness().varies() &&
+    return !graph.lateness().varies() && graph.largest_distance() <= 1 &&
            std::none_of(graph.processes().begin(), graph.processes().end(),
                         [](const Process& process) { return process.pace.varies(); }) &&
            std::all_of(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) {
@@ -36,7 +36,7 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       iterations(options.iterations),
       symmetry_(symmetry),
       options_(options),
-      agreement_(task_graph, runner),
+      agreement_(task_graph, runner, options.iterations),
       ended_(graph.tasks().size(), 0),
       first_waiter_(graph.tasks().size(), nobody),
       next_waiter_(graph.streams().size()),

@@ -27,8 +27,8 @@ Coroutine<> StreamReplay::run() {
             if (graph.streams()[stream_].queue != Stream::no_queue)
                 id = co_await session_.next(stream_, iteration, position);
             for (const Dependency& dependency : graph.dependencies_of(id)) {
-                if (dependency.previous_iteration && iteration == 0) continue;
-                const std::uint32_t in = dependency.previous_iteration ? iteration - 1 : iteration;
+                if (dependency.distance > iteration) continue;
+                const std::uint32_t in = iteration - dependency.distance;
                 if (!session_.has_ended(dependency.on, in)) co_await session_.await(stream_, dependency.on, in);
             }
             const Task& task = graph.tasks()[id];

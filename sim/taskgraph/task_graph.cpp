@@ -62,8 +62,9 @@ TaskId TaskGraph::add_task(const Task& task) {
     return static_cast<TaskId>(tasks_.size() - 1);
 }
 
-void TaskGraph::depend(TaskId task, TaskId on, bool previous_iteration) {
-    edges_.push_back({task, {on, previous_iteration}});
+void TaskGraph::depend(TaskId task, TaskId on, std::uint32_t distance) {
+    largest_distance_ = std::max(largest_distance_, distance);
+    edges_.push_back({task, {on, distance}});
 }
 
 void TaskGraph::begin_with(TaskId task) {
@@ -117,7 +118,7 @@ void TaskGraph::check_acyclic() const {
     bool in_order = true;
     for (TaskId task = 0; task < tasks_.size() && in_order; ++task)
         in_order = std::ranges::all_of(dependencies_of(task), [task](const Dependency& dependency) {
-            return dependency.previous_iteration || dependency.on < task;
+            return dependency.distance > 0 || dependency.on < task;
         });
     if (in_order) return;
     // Runs the streams as the replayer would, without time: any task left at the end waits for itself.
@@ -135,7 +136,7 @@ void TaskGraph::check_acyclic() const {
             const TaskId task = tasks[next[stream]];
             const Dependency* blocking = nullptr;
             for (const Dependency& dependency : dependencies_of(task)) {
-                if (!dependency.previous_iteration && !done[dependency.on]) blocking = &dependency;
+                if (dependency.distance == 0 && !done[dependency.on]) blocking = &dependency;
             }
             if (blocking != nullptr) {
                 waiting[blocking->on].push_back(stream);

@@ -13,8 +13,8 @@
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other. A process is a
 /// worker (a rank) or a server. Each of its streams executes its tasks in the order in which they were added, like a
-/// CUDA stream, unless take_by_priority says otherwise; a task waits for those it depends on, in this iteration or the
-/// previous one. A collective is one task for each member of its group; its messages are generated during replay.
+/// CUDA stream, unless take_by_priority says otherwise; a task waits for those it depends on, in this iteration or an
+/// earlier one. A collective is one task for each member of its group; its messages are generated during replay.
 namespace syncline {
 
 using StreamId = std::uint32_t;
@@ -116,9 +116,10 @@ struct Task {
     double tick_s = 0;
 };
 
+/// In iteration i a task waits for the task `on` of iteration i - `distance`; for nothing if there is no such iteration.
 struct Dependency {
     TaskId on = 0;
-    bool previous_iteration = false;
+    std::uint32_t distance = 0;
 };
 
 /// Maximum number of bytes by which TaskGraph::represent() may round up an exchange, and all exchanges together.
@@ -133,7 +134,7 @@ public:
     GroupId add_group(std::vector<ProcessId> members);
     ExchangeId add_exchange(const Exchange& exchange);
     TaskId add_task(const Task& task);
-    void depend(TaskId task, TaskId on, bool previous_iteration = false);
+    void depend(TaskId task, TaskId on, std::uint32_t distance = 0);
     /// Makes the process of `task` begin each iteration when the task's dependencies have ended. The process does not
     /// begin iteration i + 2 before its tasks with ticks have ended in iteration i.
     void begin_with(TaskId task);
@@ -181,6 +182,8 @@ public:
     // After seal():
     std::span<const TaskId> tasks_of(StreamId stream) const;
     std::span<const Dependency> dependencies_of(TaskId task) const;
+    /// Returns the number of iterations that a task may wait back for.
+    std::uint32_t largest_distance() const { return largest_distance_; }
 
 private:
     void check_acyclic() const;
@@ -207,6 +210,7 @@ private:
     std::vector<TaskId> stream_tasks_;
     std::vector<std::uint32_t> dependency_start_;
     std::vector<Dependency> dependencies_;
+    std::uint32_t largest_distance_ = 0;
 };
 
 /// Returns true if nothing depends on when an exchange ends but what waits for it: no queue, and no tick.
