@@ -37,11 +37,11 @@ private:
 
     /// The i-th tasks of a queue's streams are its item i.
     struct Queue {
-        std::vector<std::uint32_t> order;         ///< items, the most urgent first
+        std::vector<std::uint32_t> order;  ///< items, the most urgent first
         /// By distance in iterations, and by item: the number of dependencies.
         std::map<std::uint32_t, std::vector<std::uint32_t>> dependencies;
-        std::deque<Round> rounds;                 ///< rounds that streams are in, or that tasks have ended in
-        std::uint32_t first_round = 0;            ///< the number of the first of them
+        std::deque<Round> rounds;       ///< rounds that streams are in, or that tasks have ended in
+        std::uint32_t first_round = 0;  ///< the number of the first of them
         std::vector<StreamId> asleep;
     };
 

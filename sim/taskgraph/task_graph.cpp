@@ -29,7 +29,7 @@ ProcessId TaskGraph::add_process(Process process) {
 }
 
 StreamId TaskGraph::add_stream(ProcessId process, StreamKind kind) {
-    streams_.push_back({process, kind, Stream::no_queue});
+    streams_.push_back({process, kind});
     return static_cast<StreamId>(streams_.size() - 1);
 }
 
@@ -76,6 +76,21 @@ QueueId TaskGraph::take_by_priority(std::vector<StreamId> streams) {
     for (const StreamId stream : streams) streams_[stream].queue = queue;
     queues_.push_back(std::move(streams));
     return queue;
+}
+
+void TaskGraph::take_turns(const std::vector<StreamId>& streams) {
+    for (const StreamId stream : streams) streams_[stream].turns = turns_;
+    ++turns_;
+}
+
+void TaskGraph::wait_for_first(TaskId task, std::uint32_t count) {
+    first_of_.resize(std::max<std::size_t>(first_of_.size(), task + 1), 0);
+    first_of_[task] = count;
+}
+
+void TaskGraph::give_up(TaskId task, TaskId by) {
+    given_up_by_.resize(std::max<std::size_t>(given_up_by_.size(), task + 1), no_task);
+    given_up_by_[task] = by;
 }
 
 void TaskGraph::seal() {
@@ -156,7 +171,7 @@ void TaskGraph::check_acyclic() const {
 }
 
 bool free_of_clocks(const TaskGraph& graph) {
-    return graph.queues().empty() &&
+    return graph.queues().empty() && graph.turns() == 0 && !graph.waits_for_first() && !graph.gives_up() &&
            std::ranges::none_of(graph.tasks(), [](const Task& task) { return task.tick_s > 0; });
 }
 
