@@ -111,8 +111,9 @@ std::vector<Interval> dependency_waits(const TaskGraph& graph, const Timeline& t
         for (const TaskId task : graph.tasks_of(compute)) {
             double ready_s = free_s;
             for (const Dependency& dependency : graph.dependencies_of(task)) {
-                if (dependency.previous_iteration && !before) continue;
-                ready_s = std::max(ready_s, (dependency.previous_iteration ? *before : recorded)[dependency.on].end_s);
+                if (dependency.distance > iteration) continue;
+                const std::vector<Interval>& then = timeline.recorded[iteration - dependency.distance];
+                ready_s = std::max(ready_s, then[dependency.on].end_s);
             }
             intervals.push_back({free_s, std::max(free_s, std::min(ready_s, recorded[task].start_s))});
             free_s = recorded[task].end_s;
@@ -188,22 +189,15 @@ double Breakdown::sending_s(const std::vector<LinkUse>& links) const {
     return std::max(iteration_s, needed_s <= iteration_s * (1 + rounding) ? needed_s : exchanges_s);
 }
 
-Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
-    const TaskId update = last_update(graph, timeline);
+Breakdown parts_of(const TaskGraph& graph, const Timeline& timeline, TaskId update, const Interval& window,
+                   std::uint32_t period, std::uint32_t iterations) {
     const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;
-    const std::size_t last = timeline.recorded.size() - 1;
-    // A single iteration starts with the simulation.
-    const auto ended_s = [&](std::size_t before) {
-        return before > last ? 0 : timeline.recorded[last - before][update].end_s;
-    };
-
-    const Interval window = window_of(timeline, update, period);
     Breakdown result;
-    result.iteration_s = (window.end_s - window.start_s) / period;
+    result.iteration_s = (window.end_s - window.start_s) / iterations;
     std::vector<Interval> computing, exchanging;
     // Tasks of the previous iteration may reach into the window.
     for (std::size_t before = 0; before < reaching(timeline, period); ++before) {
-        const std::vector<Interval>& recorded = timeline.recorded[last - before];
+        const std::vector<Interval>& recorded = timeline.recorded[timeline.recorded.size() - 1 - before];
         for (TaskId id = 0; id < graph.tasks().size(); ++id) {
             const Task& task = graph.tasks()[id];
             const Stream& stream = graph.streams()[task.stream];
@@ -215,17 +209,33 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     }
     computing = merged(clipped(std::move(computing), window));
     exchanging = merged(clipped(std::move(exchanging), window));
-    result.compute_s = length_s(computing) / period;
-    result.communication_s = length_s(exchanging) / period;
-    const auto part_s = [&](double seconds) { return beyond_rounding(seconds / period, result.iteration_s); };
+    result.compute_s = length_s(computing) / iterations;
+    result.communication_s = length_s(exchanging) / iterations;
+    const auto part_s = [&](double seconds) { return beyond_rounding(seconds / iterations, result.iteration_s); };
     result.exposed_communication_s = part_s(length_s(exchanging) - overlap_s(computing, exchanging));
     const std::vector<Interval> waiting =
         merged(clipped(dependency_waits(graph, timeline, graph.tasks()[update].stream, period), window));
     result.waiting_s = part_s(length_s(waiting) - overlap_s(waiting, exchanging));
     result.idle_s = beyond_rounding(
         result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s, result.iteration_s);
-    result.exchanges_s = exchanges_s(graph, timeline, period);
-    add_longest(result, graph, timeline, period);
+    return result;
+}
+
+void add_extremes(Breakdown& breakdown, const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
+    breakdown.exchanges_s = exchanges_s(graph, timeline, period);
+    add_longest(breakdown, graph, timeline, period);
+}
+
+Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
+    const TaskId update = last_update(graph, timeline);
+    const std::size_t last = timeline.recorded.size() - 1;
+    // A single iteration starts with the simulation.
+    const auto ended_s = [&](std::size_t before) {
+        return before > last ? 0 : timeline.recorded[last - before][update].end_s;
+    };
+
+    Breakdown result = parts_of(graph, timeline, update, window_of(timeline, update, period), period, period);
+    add_extremes(result, graph, timeline, period);
     result.pipeline_bubble = bubble(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {

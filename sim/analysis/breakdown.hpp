@@ -50,6 +50,14 @@ struct Breakdown {
 /// after `period` iterations, returns the mean over the last `period` iterations.
 Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period = 1);
 
+/// Returns the times of compute, communication and waiting of the rank with this update in `window`, divided by
+/// `iterations`. Looked at are the last `period` recorded iterations, and the one before them.
+Breakdown parts_of(const TaskGraph& graph, const Timeline& timeline, TaskId update, const Interval& window,
+                   std::uint32_t period, std::uint32_t iterations);
+
+/// Adds Breakdown::exchanges_s and the longest times of any process to a breakdown of the last `period` iterations.
+void add_extremes(Breakdown& breakdown, const TaskGraph& graph, const Timeline& timeline, std::uint32_t period);
+
 /// Returns the update that ends the iteration of the rank that finishes last.
 TaskId last_update(const TaskGraph& graph, const Timeline& timeline);
 /// Returns the window from the end of a rank's update `period` iterations ago, or the start of the simulation, to the

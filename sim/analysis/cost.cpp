@@ -25,7 +25,7 @@ Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, dou
 
 std::optional<WholeRun> whole_run(const Lowered& training, double iteration_s, const Cost& cost,
                                   const std::optional<Energy>& energy) {
-    const auto batch = static_cast<double>(training.plan.global_batch());
+    const auto batch = static_cast<double>(training.plan.used_batch());
     const std::optional<double> iterations = run_iterations(training.plan.run, training.model, batch);
     if (!iterations) return std::nullopt;
     WholeRun run{*iterations, *iterations * iteration_s, {}, {}};

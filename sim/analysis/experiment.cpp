@@ -120,8 +120,10 @@ std::uint32_t iterations_of(const Lowered& training) {
     const std::uint32_t window = training.averaged;
     // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
     // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
-    const std::uint32_t least = training.plan.noise.varies() ? window + 1 : 2 * window + 1;
-    const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
+    const bool all = training.plan.noise.varies() || training.plan.independent_updates();
+    const std::uint32_t least = all ? window + 1 : 2 * window + 1;
+    const auto delay = static_cast<std::uint32_t>(training.plan.exchange_delay);  // which the first do not wait for
+    const std::uint32_t iterations = window == 1 && delay == 0 ? asked : std::max(asked, least + delay);
     return iterations == 1 ? 1 : iterations + 1;
 }
 
@@ -148,7 +150,8 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
     replayed.timeline.folding_error_s =
         iteration_error_s(replayed.graph, replayed.timeline, window, replayed.timeline.folding_error_s);
     replayed.folded = folded_of(std::move(fidelity), replayed.timeline);
-    replayed.time = measure(replayed.graph, replayed.timeline, window);
+    replayed.time = plan.independent_updates() ? measure_workers(replayed.graph, replayed.timeline)
+                                               : measure(replayed.graph, replayed.timeline, window);
     if (training.cluster.has_power()) replayed.time.activity = activity_of(replayed.graph, replayed.timeline, window);
     return replayed;
 }
@@ -199,7 +202,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     Result result;
     result.workload = model.name;
     result.ranks = plan.ranks;
-    result.samples = plan.global_batch();
+    result.samples = plan.used_batch();
     result.fabric = fabric_of(cluster);
     result.transport = transport_of(cluster);
     const bool served = training.served();
@@ -213,9 +216,11 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.time = time;
     add_slowest(result, whole.graph, plan.noise);
     if (time.iteration_s > 0)
-        result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;
+        result.throughput_samples_per_s = static_cast<double>(plan.used_batch()) / time.iteration_s;
     result.scaling = plan.scaling;
     if (comparable) result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single.iteration_s);
+    if (plan.relaxed() && time.iteration_s > 0) result.busy_share = time.compute_s / time.iteration_s;
+    if (plan.independent_updates()) result.updates = updates_of(whole.graph, timeline);
     result.utilisation = utilisation_of(training, time.iteration_s);
     result.messages = timeline.messages;
     result.folded = whole.folded;
@@ -224,7 +229,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.gradient_bytes = model.gradient_bytes();
     result.closed_form = closed_form(training);
     result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
-    result.energy = energy_of(cluster, whole.graph, timeline.links, time);
+    // Devices and hosts of workers that do not wait are not busy in one window.
+    if (!plan.independent_updates()) result.energy = energy_of(cluster, whole.graph, timeline.links, time);
     result.run = whole_run(training, time.iteration_s, result.cost, result.energy);
     result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.sending_s(timeline.links));
@@ -240,6 +246,9 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (std::string note = above_peak_note(result.utilisation, cluster.device);
         !note.empty() && plan.free_layers.empty())
         result.notes.push_back(std::move(note));
+    if (result.updates && result.updates->few)
+        result.notes.push_back(
+            "some worker has fewer than two updates while all of them run: more `iterations` say more");
     if (std::string note = host_bound_note(training); !note.empty()) result.notes.push_back(std::move(note));
     for (std::string& note : nominal_link_notes(training)) result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));

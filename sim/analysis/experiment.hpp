@@ -12,6 +12,7 @@
 #include "sim/analysis/observed.hpp"
 #include "sim/analysis/theory.hpp"
 #include "sim/analysis/utilisation.hpp"
+#include "sim/analysis/worker_updates.hpp"
 #include "sim/base/spread.hpp"
 #include "sim/lowering/device_memory.hpp"
 #include "sim/plan/plan.hpp"
@@ -43,6 +44,9 @@ struct Result {
     Scaling scaling = Scaling::weak;
     /// See scaling.hpp. Empty if one rank cannot hold the model, or if an iteration takes no time; a note says so.
     std::optional<double> scaling_efficiency;
+    /// Share of the time in which a rank computes, where a plan lets ranks wait less: Plan::relaxed().
+    std::optional<double> busy_share;
+    std::optional<WorkerUpdates> updates;  ///< set if each worker's gradients are an update of their own
     Utilisation utilisation;
     std::uint64_t messages = 0;
     Folded folded;

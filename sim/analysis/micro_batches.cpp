@@ -40,7 +40,8 @@ std::vector<Sizes> tries(const Pipeline& pipeline, std::int64_t all) {
 bool may_repeat(const Lowered& training) {
     const Plan& plan = training.plan;
     const Pipeline& pipeline = plan.parallelism.pipeline;
-    return training.averaged == 1 && !plan.noise.varies() && pipeline.schedule != PipelineSchedule::gpipe;
+    return training.averaged == 1 && !plan.noise.varies() && !plan.independent_updates() &&
+           pipeline.schedule != PipelineSchedule::gpipe;
 }
 
 /// Compares two replays, iteration by iteration, each from its start.

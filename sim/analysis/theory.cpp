@@ -65,6 +65,8 @@ std::optional<double> parameter_server_end(const Lowered& training, bool release
     return each ? last_s : *std::max_element(summed.begin(), summed.end()) + last_s;
 }
 
+constexpr const char* never_together = "none where workers do not wait for all others";
+
 /// Ranks that send to others at the same time.
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
@@ -261,6 +263,9 @@ private:
 /// Returns why the iteration has no closed form, although its exchanges may have one; else nothing.
 std::string why_none_of_iteration(const Cluster& cluster, const Plan& plan) {
     if (plan.overlap == Overlap::across_iterations) return "none for overlapping iterations";
+    if (plan.exchange_delay > 0) return "none where an exchange has several iterations";
+    if (plan.local_steps > 1 && plan.overlap != Overlap::none)
+        return "none where some iterations exchange and overlap, and others do not exchange";
     if (plan.noise.any()) return "none for iterations with jitter or stragglers";
     if (plan.offload == Offload::gradients)
         return "none where gradients are copied to the host during the backward pass";
@@ -371,6 +376,9 @@ ClosedForm form_of_gradients(const Lowered& training) {
     const bool alone = training.buckets.empty() && !training.plan.noise.any();
     if (alone && training.plan.offload != Offload::gradients) why_not.clear();
     ClosedForm result{no_exchange, 0.0, {}, why_not};
+    const Servers& servers = training.plan.servers;
+    if (training.served() && !training.buckets.empty() && (servers.independent() || servers.backup_workers > 0))
+        return {never_together, {}, {}, never_together};
     if (training.served() && !training.buckets.empty()) {
         result.formula = formula_of_servers(training.plan);
         result.communication_time_s = parameter_server_end(training, false);

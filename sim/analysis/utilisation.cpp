@@ -18,7 +18,7 @@ double model_flop(const Model& model, const Plan& plan) {
         const double passes = has_input_gradient(model, i) ? 3 : 2;
         flop += passes * 2 * static_cast<double>(model.layers[i].macs);
     }
-    return flop * static_cast<double>(plan.global_batch());
+    return flop * static_cast<double>(plan.used_batch());
 }
 
 /// Returns the FLOP that a rank executes for its share of a layer, forward and backward.
@@ -54,7 +54,7 @@ Utilisation utilisation_of(const Lowered& training, double iteration_s) {
     if (flop > 0) result.flop = flop;
     if (iteration_s <= 0) return result;
     if (const auto each = tokens_per_sample(model)) {
-        result.tokens_per_s = *each * static_cast<double>(plan.global_batch()) / iteration_s;
+        result.tokens_per_s = *each * static_cast<double>(plan.used_batch()) / iteration_s;
         result.tokens_per_s_per_device = *result.tokens_per_s / static_cast<double>(plan.ranks);
     }
     if (flop == 0) return result;

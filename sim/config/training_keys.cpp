@@ -47,6 +47,12 @@ void describe(Fields& fields, RunLength& run) {
         fields.reject("tokens", "the length of the run is missing", "write for example `tokens: 300 B`");
 }
 
+/// A bound, so that sums with iterations do not overflow; it exceeds all that a training may have.
+constexpr std::int64_t most_staleness = 1'000'000'000;
+
+/// Twice as many iterations are replayed.
+constexpr std::int64_t most_local_steps = 10'000;
+
 void describe(Fields& fields, Servers& servers) {
     fields.integer({"count", "Number of parameter servers."}, servers.count, 1, largest_group);
     fields.one_of({"placement",
@@ -77,6 +83,22 @@ void describe(Fields& fields, Servers& servers) {
         {"local_reduction",
          "Reduction within a node: its ranks add up their gradients on the first one, which alone pushes and pulls."},
         servers.local_reduction);
+    fields.one_of(
+        {"updates",
+         "Updates of the weights: one of all workers' gradients (`synchronous`), or one of each worker's, which "
+         "does not wait for others (`asynchronous`) or at most `staleness` iterations (`stale-synchronous`)."},
+        servers.updates,
+        {{"synchronous", Updates::synchronous},
+         {"asynchronous", Updates::asynchronous},
+         {"stale-synchronous", Updates::stale_synchronous}});
+    fields.integer({"staleness",
+                    "Iterations by which the fastest worker may be ahead of the slowest, with `stale-synchronous`; 0: "
+                    "none, as with `synchronous`."},
+                   servers.staleness, 0, most_staleness);
+    fields.integer({"backup_workers",
+                    "Workers that a synchronous update does without: it takes the gradients of the others, whichever "
+                    "arrive first; the rest are given up."},
+                   servers.backup_workers, 0, largest_group);
 }
 
 /// A larger coefficient of variation is no longer jitter, and usually a forgotten '%'.
@@ -248,6 +270,15 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                    "or `random` (TensorFlow's parameter server; see --seed)."},
                   plan.schedule,
                   {{"fifo", Schedule::fifo}, {"priority", Schedule::priority}, {"random", Schedule::random}});
+    fields.integer(
+        {"local_steps",
+         "Iterations after which replicas exchange, as in local SGD and DiLoCo; with `parallelism.shard_ranks` "
+         "groups exchange every iteration inside, and so often among each other."},
+        plan.local_steps, 1, most_local_steps);
+    fields.integer({"exchange_delay",
+                    "Iterations by which the results of an exchange may be late: the update of an iteration waits for "
+                    "the exchange so many iterations before."},
+                   plan.exchange_delay, 0, most_local_steps);
     fields.section({"servers", "Parameter servers; other exchanges use none."},
                    [&](Fields& inner) { describe(inner, plan.servers); });
     describe(fields, plan.fidelity);

@@ -228,6 +228,7 @@ private:
                 consider_dependencies(other.task);
             }
         }
+        if (graph.streams()[task.stream].turns != Stream::no_turns) consider_turns(task.stream);
         if (!cause_) return false;
         const double end_s = recorded_.interval(*cause_).end_s;
         add(PathKind::waiting, names_.task(task), names_.process(recorded_.process_of(at_.task)), end_s);
@@ -238,10 +239,22 @@ private:
 
     void consider_dependencies(TaskId task) {
         for (const Dependency& dependency : recorded_.graph().dependencies_of(task)) {
-            if (!dependency.previous_iteration)
-                consider({dependency.on, at_.iteration});
-            else if (at_.iteration > recorded_.first_iteration())
-                consider({dependency.on, at_.iteration - 1});
+            if (at_.iteration - recorded_.first_iteration() >= dependency.distance)
+                consider({dependency.on, at_.iteration - dependency.distance});
+        }
+    }
+
+    /// Considers the tasks that ran last on the streams with which this one takes turns.
+    void consider_turns(StreamId stream) {
+        const std::vector<Stream>& streams = recorded_.graph().streams();
+        for (StreamId other = 0; other < streams.size(); ++other) {
+            if (other == stream || streams[other].turns != streams[stream].turns) continue;
+            const auto next = std::ranges::partition_point(
+                ran_[other], [&](const Ran& ran) { return recorded_.interval(ran).end_s <= now_s_; });
+            // Those that take no time hold nobody up.
+            if (next == ran_[other].begin()) continue;
+            const Ran& before = *std::prev(next);
+            if (recorded_.interval(before).end_s > recorded_.interval(before).start_s) consider(before);
         }
     }
 

@@ -273,7 +273,7 @@ std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const s
             const double seconds = replay_representatives(changed, watch).time.iteration_s;
             answer.iteration_time_s = seconds;
             if (seconds > 0 && base.throughput_samples_per_s) {
-                answer.throughput_samples_per_s = static_cast<double>(setting.plan.global_batch()) / seconds;
+                answer.throughput_samples_per_s = static_cast<double>(setting.plan.used_batch()) / seconds;
                 answer.speed_up = *answer.throughput_samples_per_s / *base.throughput_samples_per_s;
             }
         } catch (const std::invalid_argument& error) {

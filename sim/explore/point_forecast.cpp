@@ -29,7 +29,7 @@ std::vector<config::Setting> of_training(const config::Variant& variant) {
     const TaskGraph graph = build_iteration(variant.lowered());
     std::vector<config::Setting> figures{
         figure("iteration_time_s", *time_s),
-        figure("throughput_samples_per_s", static_cast<double>(variant.plan.global_batch()) / *time_s)};
+        figure("throughput_samples_per_s", static_cast<double>(variant.plan.used_batch()) / *time_s)};
     add_cost(figures, cost_of(variant.cluster, graph, variant.plan.ranks, *time_s));
     return figures;
 }

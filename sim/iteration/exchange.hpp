@@ -100,6 +100,24 @@ Arrivals add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& wo
                               const std::vector<std::vector<ServerPart>>& buckets, const Ready& ready,
                               const Servers& servers, const Cluster& cluster, const Coordination& coordination = {});
 
+/// Adds pushes and pulls of each worker by itself, with Updates that are not synchronous, and with backup workers. Per
+/// bucket and part, a worker pushes its gradients to the server, which applies them as an update of their own, one
+/// after the other in the order of arrival (S·γ each), and pulls the weights: when all that it has pushed is applied
+/// (PullStart::together), or each part by itself. It continues when it has pulled them; nothing else holds it up but
+/// - with Updates::stale_synchronous and staleness s, that it pulls the weights of iteration c + 1 only when all
+/// workers
+///   have pushed the gradients of iteration c - s (of the part, with PullStart::each). With s = 0 no worker computes
+///   before all others have pushed, as in synchronous training; with s beyond the number of iterations nobody waits.
+/// - with b backup workers, that all pull when the gradients of the first N - b of N workers have been applied. The
+///   others stop computing at this instant, and begin the next iteration with the rest (K-sync SGD: S. Dutta et al.,
+///   "Slow and stale gradients can win the race", AISTATS 2018). With computation times alone an iteration takes the
+///   (N - b)-th smallest of N. Gradients that are on their way arrive, and are dropped.
+///
+/// Left out: workers that share a node's connection (Servers::local_reduction), orders by urgency.
+Arrivals add_updates_by_worker(TaskGraph& graph, const std::vector<ProcessId>& workers,
+                               const std::vector<std::vector<ServerPart>>& buckets, const Ready& ready,
+                               const Servers& servers, const Cluster& cluster);
+
 /// Returns the seconds per reduced byte for a rate in bytes per second.
 inline double gamma_of(double reduction_Bps) {
     return 1 / reduction_Bps;

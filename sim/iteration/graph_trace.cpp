@@ -54,7 +54,7 @@ private:
         for (TaskId task = 0; task < count; ++task) {
             if (before_[task] != no_task) waits.push_back({task, before_[task]});
             for (const Dependency& dependency : graph_.dependencies_of(task))
-                if (!dependency.previous_iteration) waits.push_back({task, dependency.on});
+                if (dependency.distance == 0) waits.push_back({task, dependency.on});
         }
         return dependency_order(count, waits);
     }
@@ -64,7 +64,7 @@ private:
         const ProcessId rank = process_of(id);
         Nodes after = before_[id] == no_task ? Nodes{} : nodes_[before_[id]];
         for (const Dependency& dependency : graph_.dependencies_of(id)) {
-            if (dependency.previous_iteration) {
+            if (dependency.distance > 0) {
                 ++inherited_;
                 continue;
             }

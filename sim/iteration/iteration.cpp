@@ -31,9 +31,10 @@ public:
         if (mode == InputCopy::none) return;
         const StreamId stream = graph_.add_stream(passes_.process, StreamKind::input_copy);
         const TaskId copy = graph_.add_task({stream, Phase::input_copy, 0, seconds});
-        graph_.depend(passes_.first_computed, copy, mode == InputCopy::overlapped);
-        for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, mode == InputCopy::overlapped);
-        graph_.depend(copy, update_, true);
+        const std::uint32_t ahead = mode == InputCopy::overlapped ? 1 : 0;
+        graph_.depend(passes_.first_computed, copy, ahead);
+        for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, ahead);
+        graph_.depend(copy, update_, 1);
         if (mode == InputCopy::blocking) graph_.begin_with(copy);
     }
 
@@ -116,16 +117,16 @@ public:
         update_ = graph_.add_task({passes_.compute, Phase::update, 0, 0});
         const std::vector<TaskId>* const firsts[] = {&passes_.inputs, &passes_.gathered, &gathered_};
         for (const std::vector<TaskId>* first : firsts)
-            for (const TaskId task : *first) graph_.depend(task, update_, true);
+            for (const TaskId task : *first) graph_.depend(task, update_, 1);
     }
 
-    /// Makes the update wait for a result.
-    void update_after(TaskId task) { graph_.depend(update_, task); }
+    /// Makes the update wait for a result, of so many iterations before.
+    void update_after(TaskId task, std::uint32_t distance = 0) { graph_.depend(update_, task, distance); }
 
-    /// Makes the next iteration's forward pass of a bucket's layers wait for its result: of the lowest layer, since the
-    /// others follow it.
-    void next_forward_after(const Bucket& bucket, TaskId task) {
-        graph_.depend(passes_.forward[bucket.layers.back()], task, true);
+    /// Makes the forward pass of a bucket's layers so many iterations later wait for its result: of the lowest layer,
+    /// since the others follow it.
+    void later_forward_after(const Bucket& bucket, TaskId task, std::uint32_t distance) {
+        graph_.depend(passes_.forward[bucket.layers.back()], task, distance);
     }
 
 private:
@@ -205,7 +206,9 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
     }
     Arrivals results{{}, std::vector<std::vector<Arrival>>(ranks)};
     GradientExchange exchange(graph, training, workers, passes);
-    if (!buckets.empty() && training.served())
+    if (!buckets.empty() && training.served() && plan.relaxed())
+        results = add_updates_by_worker(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster);
+    else if (!buckets.empty() && training.served())
         results = add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
                                        coordinate(buckets, plan));
     else if (!buckets.empty()) {
@@ -213,6 +216,7 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
         results = exchange.reduce(ready, gradient_syncs(plan, arrangement) - 1);
     }
     const bool across = plan.overlap == Overlap::across_iterations;
+    const auto delay = static_cast<std::uint32_t>(plan.exchange_delay);
     if (plan.compression.any())
         for (const std::uint32_t rank : built)
             for (const auto& [bucket, task] : results.own[rank])
@@ -225,7 +229,7 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
         steps[rank] = iterations[rank].add_step(training.steps[rank / arrangement.stage_ranks]);
         if (!steps[rank] || across) continue;
         for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]})
-            for (const Arrival& arrival : *arrivals) graph.depend(steps[rank]->first, arrival.task);
+            for (const Arrival& arrival : *arrivals) graph.depend(steps[rank]->first, arrival.task, delay);
     }
     if (plan.parallelism.gather == Gather::before_forward) {
         const std::vector<std::vector<Arrival>> gathered = exchange.gather_before_forward();
@@ -245,9 +249,9 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
         for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]}) {
             for (const auto& [bucket, task] : *arrivals) {
                 if (across)
-                    iteration.next_forward_after(buckets[bucket], task);
+                    iteration.later_forward_after(buckets[bucket], task, 1 + delay);
                 else
-                    iteration.update_after(task);
+                    iteration.update_after(task, delay);
             }
         }
         if (rank < arrangement.stage_ranks) iteration.add_input_copy(training.input_copy_s, plan.input_copy);

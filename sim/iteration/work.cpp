@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "sim/collective/every_rounds.hpp"
 #include "sim/collective/in_network.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/collective/runs.hpp"
@@ -116,6 +117,13 @@ public:
         if (pulls) add(pull_, workers + 1, bytes, 1);
     }
 
+    /// Adds a push and a pull of each worker by itself, with the applications of its gradients.
+    void add_workers(std::uint32_t workers, std::uint64_t bytes) {
+        add(push_, 2, bytes, workers);
+        add_tasks(workers);
+        add(pull_, 2, bytes, workers);
+    }
+
     /// Adds requests that the first rank gathers and answers.
     void add_requests(std::uint32_t ranks, std::uint64_t bytes) {
         add(push_, ranks, bytes, 1);
@@ -156,8 +164,9 @@ void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
     const double ranks = static_cast<double>(training.arrangement.stage_ranks) *
                          std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
     const auto add = [&](const BucketExchange& exchange, double times) {
-        counter.add(*exchange.chosen.algorithm, exchange.among.size, exchange.bytes, ranks / exchange.among.size,
-                    times);
+        const CollectiveAlgorithm& algorithm = *exchange.chosen.algorithm;
+        if (dynamic_cast<const EveryRounds*>(&algorithm) != nullptr) times /= static_cast<double>(plan.local_steps);
+        counter.add(algorithm, exchange.among.size, exchange.bytes, ranks / exchange.among.size, times);
         if (exchange.before_s > 0) counter.add_tasks(ranks);
     };
     for (const BucketExchange& exchange : training.reductions[number])
@@ -214,7 +223,12 @@ Work work_of(const Lowered& training) {
         for (const Bucket& bucket : training.buckets) counter.add_tasks(bucket.piece == 0 ? ranks : 0);
     if (training.served()) {
         for (const std::vector<ServerPart>& parts : place(training.buckets, plan.servers))
-            for (const ServerPart& part : parts) counter.add_server(ranks, part.bytes);
+            for (const ServerPart& part : parts) {
+                if (plan.relaxed())
+                    counter.add_workers(ranks, part.bytes);
+                else
+                    counter.add_server(ranks, part.bytes);
+            }
     } else {
         for (std::size_t bucket = 0; bucket < training.buckets.size(); ++bucket) add_bucket(counter, training, bucket);
         for (const std::uint64_t bytes : coordinate(training.buckets, plan).request_bytes)

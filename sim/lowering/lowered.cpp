@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 
+#include "sim/collective/every_rounds.hpp"
 #include "sim/lowering/expert_parallelism.hpp"
 #include "sim/lowering/optimizer_step.hpp"
 #include "sim/lowering/sharding.hpp"
@@ -162,6 +163,22 @@ void choose_reductions(Lowered& training, Terrains& terrains) {
         [](BucketExchange& exchange, const Bucket&) { exchange.apart = true; });
 }
 
+/// Makes exchanges among replicas, or groups that divide the weights of one, those of every few iterations.
+void exchange_after_local_steps(Lowered& training) {
+    const auto every = static_cast<std::uint32_t>(training.plan.local_steps);
+    if (every == 1) return;
+    const bool grouped = training.plan.parallelism.sharding != Sharding::none;
+    std::map<const CollectiveAlgorithm*, std::shared_ptr<const CollectiveAlgorithm>> rare;
+    for (std::vector<BucketExchange>& exchanges : training.reductions)
+        for (BucketExchange& exchange : exchanges) {
+            if (grouped && !exchange.apart) continue;
+            std::shared_ptr<const CollectiveAlgorithm>& algorithm = exchange.chosen.algorithm;
+            auto& one = rare[algorithm.get()];
+            if (!one) one = std::make_shared<const EveryRounds>(algorithm, every);
+            algorithm = one;
+        }
+}
+
 /// Makes the other collectives: of activations, and of weights.
 class OtherCollectives {
 public:
@@ -234,15 +251,21 @@ std::uint32_t averaged_iterations(const Lowered& training) {
     std::uint32_t period = 1;
     bool idle = false;
     for (const std::vector<BucketExchange>& exchanges : training.reductions) {
-        const CollectiveAlgorithm& algorithm = *exchanges.front().chosen.algorithm;
-        if (!seen.insert(&algorithm).second) continue;
-        period = std::lcm(period, algorithm.period());
-        idle = idle || leaves_idle(algorithm, exchanges.front().among.size);
+        for (const BucketExchange& exchange : exchanges) {
+            const CollectiveAlgorithm& algorithm = *exchange.chosen.algorithm;
+            const auto* const rare = dynamic_cast<const EveryRounds*>(&algorithm);
+            if (&exchange != &exchanges.front() && rare == nullptr) continue;
+            if (!seen.insert(&algorithm).second) continue;
+            period = std::lcm(period, algorithm.period());
+            idle = idle || leaves_idle(rare ? rare->of() : algorithm, exchange.among.size);
+        }
     }
     const std::uint32_t window = idle ? enough * period : period;
     // One iteration of a random process says little, and there is no steady state to look for.
     const Plan& plan = training.plan;
-    return plan.noise.varies() ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
+    // Workers of different speeds do not repeat together either.
+    const bool all = plan.noise.varies() || plan.independent_updates();
+    return all ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
 }
 
 }  // namespace
@@ -266,6 +289,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     training.buckets = plan_buckets(training);
     Terrains terrains(training.cluster, first_free_node(training.places));
     choose_reductions(training, terrains);
+    exchange_after_local_steps(training);
     OtherCollectives(training, terrains).make();
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage)
         training.steps.push_back(step_time(training, stage));

@@ -187,6 +187,28 @@ constexpr Setting reordered{"schedule", "priority or random", is_not<&Plan::sche
 constexpr Setting colocated{"servers", "{location: colocated}", [](const Plan& plan) {
                                 return plan.exchange == ExchangeKind::parameter_server && plan.servers.colocated();
                             }};
+constexpr Setting by_worker{"servers", "{updates: asynchronous or stale-synchronous}",
+                            [](const Plan& plan) { return plan.independent_updates(); }};
+constexpr Setting backup{"servers", "{backup_workers: …}",
+                         [](const Plan& plan) { return plan.served() && plan.servers.backup_workers > 0; }};
+constexpr Setting node_sums{"servers", "{local_reduction: true}",
+                            [](const Plan& plan) { return plan.served() && plan.servers.local_reduction; }};
+constexpr Setting sums_as_ready{"servers", "{pull: each}",
+                                [](const Plan& plan) { return plan.served() && plan.servers.pull == PullStart::each; }};
+constexpr Setting stale{"servers", "{staleness: …}",
+                        [](const Plan& plan) { return plan.served() && plan.servers.staleness > 0; }};
+constexpr Setting bounded{"servers", "{updates: stale-synchronous}", [](const Plan& plan) {
+                              return plan.served() && plan.servers.updates == Updates::stale_synchronous;
+                          }};
+constexpr Setting others_left{"", "more ranks than backup workers",
+                              [](const Plan& plan) { return plan.servers.backup_workers < plan.ranks; }};
+constexpr Setting local_steps{"local_steps", "", [](const Plan& plan) { return plan.local_steps > 1; }};
+constexpr Setting delay{"exchange_delay", "", [](const Plan& plan) { return plan.exchange_delay > 0; }};
+constexpr Setting whole_replicas{"", "replicas that exchange whole gradients, or groups of `shard_ranks`",
+                                 [](const Plan& plan) {
+                                     const Parallelism& parallelism = plan.parallelism;
+                                     return parallelism.sharding == Sharding::none || parallelism.shard_ranks;
+                                 }};
 constexpr Setting folded{"fidelity", "folded or averaged",
                          [](const Plan& plan) { return always_folds(plan.fidelity); }};
 
@@ -313,6 +335,32 @@ std::vector<Rule> table() {
                  open_plan, "'{setting}' is not modelled where the plan is open", "remove it, or write the plan"),
         needs({served}, whole_model, "servers have whole tensors, of ranks that have the whole model",
               "`exchange: allreduce` works with every `parallelism`"),
+        excludes({local_steps, delay}, served, "`updates` of `servers` says when a worker waits for others",
+                 "remove it, or write `exchange: allreduce`"),
+        excludes({local_steps, delay}, compression, "encoding and decoding are those of an exchange in each iteration",
+                 "remove `compression`; `precision: {gradients: 1 B}` makes the exchange smaller"),
+        excludes({local_steps}, in_network, "switches add up in every iteration", "choose another algorithm"),
+        excludes({local_steps, delay}, open_plan, "'{setting}' is not modelled where the plan is open",
+                 "remove it, or write the plan"),
+        needs({local_steps}, whole_replicas, "ranks that divide the weights need each other in every iteration",
+              "write `shard_ranks`: groups exchange inside in every iteration, and among each other after several"),
+        excludes({delay}, sharding, "ranks that divide the state of weights need their results in the same iteration",
+                 "remove it, or `sharding`"),
+        excludes({delay}, offload, "the host updates weights with the gradients of the same iteration",
+                 "remove `exchange_delay`"),
+        needs({stale}, bounded, "only `updates: stale-synchronous` has a bound on staleness",
+              "write `updates: stale-synchronous`, or remove `staleness`"),
+        excludes({backup}, by_worker, "only a synchronous update does without workers", "remove `backup_workers`"),
+        needs({backup}, others_left, "{ranks} ranks cannot have so many backup workers", "write fewer"),
+        excludes({backup}, batch, "an update's samples depend on the workers that it does without",
+                 "write `batch_per_rank` in place of `batch`"),
+        excludes({backup}, sums_as_ready, "an update takes all gradients of a worker, or none",
+                 "write `pull: together`"),
+        excludes({by_worker, backup}, node_sums, "each worker pushes by itself", "remove `local_reduction`"),
+        excludes({by_worker, backup}, reordered, "orders are not modelled where each worker pushes by itself",
+                 "write `schedule: fifo`"),
+        excludes({by_worker, backup}, across_iterations,
+                 "a worker's next iteration begins with the weights that it has pulled", "write `overlap: wait-free`"),
         excludes({frequent_sync}, gossip, "gossip follows the last microbatch",
                  "remove it, or write `last-micro-batch`"),
         excludes({frequent_sync}, served, "pushes follow the last microbatch",

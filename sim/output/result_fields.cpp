@@ -184,6 +184,11 @@ auto of_energy(Get get) {
     };
 }
 
+template <class Get>
+auto of_updates(Get get) {
+    return [get](const Result& r) { return r.updates ? std::optional(std::invoke(get, *r.updates)) : std::nullopt; };
+}
+
 /// Returns a part of the memory; null if nothing is known of it, as for a trace.
 Json of_memory(const Memory& memory, double bytes) {
     return memory.total_bytes() > 0 ? whole(bytes) : Json(nullptr);
@@ -370,6 +375,30 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.time.pipeline_bubble; })
             .add("throughput_samples_per_s", Unit::samples_per_s, "all ranks together", 8,
                  &Result::throughput_samples_per_s)
+            .add_if_given("busy_share", Unit::share,
+                          "share of the time in which a rank computes; only if ranks do not always wait for all others",
+                          109, &Result::busy_share)
+            .add_if_given("updates.per_s", Unit::number,
+                          "updates per second while all workers run; only if each worker's are its own", 106,
+                          of_updates(&WorkerUpdates::per_s))
+            .add_if_given("updates.staleness_mean", Unit::number,
+                          "updates by others between a worker's reading of the weights and its own update, mean", 107,
+                          of_updates(&WorkerUpdates::mean_staleness))
+            .add_if_given("updates.staleness_max", Unit::number, "the largest number of these", 108,
+                          of_updates(&WorkerUpdates::largest_staleness))
+            .add_if_given("updates.staleness_distribution", Unit::list, "objects: `staleness`, `share` of the updates",
+                          0,
+                          [](const Result& r) {
+                              if (!r.updates) return Json();
+                              Json list = Json::array();
+                              for (const auto& [stale, share] : r.updates->distribution)
+                                  list.push_back({{"staleness", stale}, {"share", share}});
+                              return list;
+                          })
+            .add_if_given("updates.per_s_by_rank", Unit::list, "updates per second, by rank", 0,
+                          of_updates(&WorkerUpdates::per_s_by_rank))
+            .add_if_given("updates.staleness_by_rank", Unit::list, "mean staleness, by rank", 0,
+                          of_updates(&WorkerUpdates::staleness_by_rank))
             .add("scaling", Unit::text, "`weak` with `batch_per_rank`, `strong` with `batch`; null for a trace", 56,
                  [](const Result& r) { return r.samples > 0 ? Json(name_of(r.scaling)) : Json(nullptr); })
             .add("scaling_efficiency", Unit::share,

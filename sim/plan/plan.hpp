@@ -83,6 +83,14 @@ struct Plan {
     double partition_bytes = 0;    ///< maximum size of the pieces in which buckets are exchanged; 0: whole
     Schedule schedule = Schedule::fifo;
     Servers servers;
+    /// Iterations after which replicas exchange, 1: in each (local SGD, DiLoCo: A. Douillard et al., "DiLoCo:
+    /// distributed low-communication training of language models", arXiv:2311.08105). See every_rounds.hpp.
+    std::int64_t local_steps = 1;
+    /// Iterations by which the results of an exchange may be late: the update of iteration i waits for the exchange of
+    /// iteration i - delay. With local steps the exchange overlaps with so many of them (S. Zhou et al., "DaSGD:
+    /// squeezing SGD parallelization performance in distributed training using delayed averaging", 2020,
+    /// arXiv:2006.00441; Streaming DiLoCo, arXiv:2501.18512), with gossip peers' weights are so old.
+    std::int64_t exchange_delay = 0;
     Fidelity fidelity = Fidelity::message;
     std::vector<std::string> inherited = {};  ///< keys whose values are those of a framework's preset: inherited.hpp
 
@@ -107,6 +115,18 @@ struct Plan {
     std::int64_t stage_ranks() const { return ranks / parallelism.pipeline.stages; }
     std::int64_t replicas() const { return stage_ranks() / parallelism.layout.replica(); }
     std::int64_t global_batch() const { return batch_per_rank * replicas(); }
+    bool served() const { return exchange == ExchangeKind::parameter_server; }
+    /// Returns whether each worker's gradients are an update of their own, so that workers may go at different speeds.
+    bool independent_updates() const { return served() && servers.independent(); }
+    /// Returns whether some rank need not wait for all others in each iteration.
+    bool relaxed() const {
+        return local_steps > 1 || exchange_delay > 0 ||
+               (served() && (servers.independent() || servers.backup_workers > 0));
+    }
+    /// Returns the samples that updates use: of `global_batch()`, those of backup workers are lost.
+    std::int64_t used_batch() const {
+        return served() ? batch_per_rank * (replicas() - servers.backup_workers) : global_batch();
+    }
     /// Returns the number of servers that have nodes of their own.
     std::int64_t server_nodes() const {
         return exchange == ExchangeKind::parameter_server && !servers.colocated() ? servers.count : 0;

@@ -17,6 +17,13 @@ enum class ServerLocation { dedicated, spread, packed };
 /// is complete, like TensorFlow's distributed_replicated variables and BytePS (Y. Jiang et al., OSDI 2020).
 enum class PullStart { together, each };
 
+/// Updates of the weights. `synchronous`: one of all workers' gradients. Else each worker's gradients are an update of
+/// their own, applied in the order of arrival. `asynchronous`: the worker pulls the weights and continues (J. Dean et
+/// al., "Large scale distributed deep networks", NIPS 2012, Downpour SGD). `stale_synchronous`: a worker begins
+/// iteration c when all have pushed those of c - s - 1 (Q. Ho et al., "More effective distributed ML via a stale
+/// synchronous parallel parameter server", NIPS 2013), s being its staleness.
+enum class Updates { synchronous, asynchronous, stale_synchronous };
+
 struct Servers {
     std::int64_t count = 1;
     ServerAssignment assignment = ServerAssignment::round_robin;
@@ -26,6 +33,14 @@ struct Servers {
     /// result (TensorFlow's parameter_server variables, BytePS).
     bool local_reduction = false;
 
+    Updates updates = Updates::synchronous;
+    std::int64_t staleness = 0;  ///< of stale_synchronous, in iterations
+    /// Workers whose gradients an update does without, of synchronous: it takes those that arrive first (J. Chen et
+    /// al., "Revisiting distributed synchronous SGD", arXiv:1604.00981, 2016).
+    std::int64_t backup_workers = 0;
+
+    /// Returns whether each worker's gradients are an update of their own.
+    bool independent() const { return updates != Updates::synchronous; }
     bool colocated() const { return location != ServerLocation::dedicated; }
 };
 

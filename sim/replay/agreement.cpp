@@ -5,8 +5,8 @@
 
 namespace syncline {
 
-Agreement::Agreement(const TaskGraph& graph, Simulator& simulator)
-    : graph_(graph), simulator_(simulator), queues_(graph.queues().size()) {
+Agreement::Agreement(const TaskGraph& graph, Simulator& simulator, std::uint32_t iterations)
+    : graph_(graph), simulator_(simulator), iterations_(iterations), queues_(graph.queues().size()) {
     if (queues_.empty()) return;
     dependents_.resize(graph.tasks().size());
     for (QueueId id = 0; id < queues_.size(); ++id) {
@@ -17,14 +17,14 @@ Agreement::Agreement(const TaskGraph& graph, Simulator& simulator)
         std::stable_sort(queue.order.begin(), queue.order.end(), [&](std::uint32_t a, std::uint32_t b) {
             return graph.tasks()[first[a]].priority < graph.tasks()[first[b]].priority;
         });
-        queue.dependencies.resize(first.size(), 0);
-        queue.earlier.resize(first.size(), 0);
         for (const StreamId stream : graph.queues()[id]) {
             const std::span<const TaskId> tasks = graph.tasks_of(stream);
             for (std::uint32_t item = 0; item < tasks.size(); ++item) {
                 for (const Dependency& dependency : graph.dependencies_of(tasks[item])) {
-                    dependents_[dependency.on].push_back({id, item, dependency.previous_iteration});
-                    ++(dependency.previous_iteration ? queue.earlier : queue.dependencies)[item];
+                    dependents_[dependency.on].push_back({id, item, dependency.distance});
+                    std::vector<std::uint32_t>& counts = queue.dependencies[dependency.distance];
+                    counts.resize(first.size(), 0);
+                    ++counts[item];
                 }
             }
         }
@@ -33,11 +33,14 @@ Agreement::Agreement(const TaskGraph& graph, Simulator& simulator)
 
 Agreement::Round& Agreement::round(Queue& queue, std::uint32_t iteration) {
     while (queue.first_round + queue.rounds.size() <= iteration) {
+        const std::size_t number = queue.first_round + queue.rounds.size();
         Round& added = queue.rounds.emplace_back();
-        added.missing = queue.dependencies;
+        added.missing.resize(queue.order.size(), 0);
         added.taken.resize(queue.order.size(), false);
-        if (queue.first_round + queue.rounds.size() == 1) continue;  // no iteration precedes the first
-        for (std::size_t item = 0; item < queue.order.size(); ++item) added.missing[item] += queue.earlier[item];
+        for (const auto& [distance, counts] : queue.dependencies) {
+            if (distance > number) break;  // there is no such iteration
+            for (std::size_t item = 0; item < queue.order.size(); ++item) added.missing[item] += counts[item];
+        }
     }
     return queue.rounds[iteration - queue.first_round];
 }
@@ -77,7 +80,8 @@ void Agreement::ended(TaskId task, std::uint32_t iteration) {
     std::vector<StreamId> waking;
     for (const Dependent& dependent : dependents_[task]) {
         Queue& queue = queues_[dependent.queue];
-        if (--round(queue, iteration + (dependent.next_iteration ? 1 : 0)).missing[dependent.item] > 0) continue;
+        if (dependent.distance > iterations_ - iteration) continue;
+        if (--round(queue, iteration + dependent.distance).missing[dependent.item] > 0) continue;
         waking.insert(waking.end(), queue.asleep.begin(), queue.asleep.end());
         queue.asleep.clear();
     }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <vector>
 
 #include "sim/replay/simulator.hpp"
@@ -15,7 +16,8 @@ namespace syncline {
 
 class Agreement {
 public:
-    Agreement(const TaskGraph& graph, Simulator& simulator);
+    /// `iterations`: how many there are.
+    Agreement(const TaskGraph& graph, Simulator& simulator, std::uint32_t iterations);
 
     /// Returns the task that `stream`, which is in a queue, executes as its `position`-th one of iteration `iteration`,
     /// counted from 0, as soon as there is one.
@@ -35,18 +37,18 @@ private:
 
     /// The i-th tasks of a queue's streams are its item i.
     struct Queue {
-        std::vector<std::uint32_t> order;         ///< items, the most urgent first
-        std::vector<std::uint32_t> dependencies;  ///< by item, on tasks of the same iteration ...
-        std::vector<std::uint32_t> earlier;       ///< ... and on the one before
-        std::deque<Round> rounds;                 ///< rounds that streams are in, or that tasks have ended in
-        std::uint32_t first_round = 0;            ///< the number of the first of them
+        std::vector<std::uint32_t> order;  ///< items, the most urgent first
+        /// By distance in iterations, and by item: the number of dependencies.
+        std::map<std::uint32_t, std::vector<std::uint32_t>> dependencies;
+        std::deque<Round> rounds;       ///< rounds that streams are in, or that tasks have ended in
+        std::uint32_t first_round = 0;  ///< the number of the first of them
         std::vector<StreamId> asleep;
     };
 
     struct Dependent {
         QueueId queue = 0;
         std::uint32_t item = 0;
-        bool next_iteration = false;
+        std::uint32_t distance = 0;
     };
 
     static Round& round(Queue& queue, std::uint32_t iteration);
@@ -55,6 +57,7 @@ private:
 
     const TaskGraph& graph_;
     Simulator& simulator_;
+    const std::uint32_t iterations_;
     std::vector<Queue> queues_;
     std::vector<std::vector<Dependent>> dependents_;  ///< by task; empty without queues
 };

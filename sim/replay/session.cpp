@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint64_t report_every = 4096;  // in messages
 
-/// Returns true if all iterations compute and send the same.
+/// Returns true if all iterations compute and send the same, and wait for nothing further back than the one before.
 bool iterations_alike(const TaskGraph& graph) {
-    return !graph.lateness().varies() &&
+    return !graph.lateness().varies() && graph.largest_distance() <= 1 &&
            std::none_of(graph.processes().begin(), graph.processes().end(),
                         [](const Process& process) { return process.pace.varies(); }) &&
            std::all_of(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) {
@@ -36,11 +36,12 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       iterations(options.iterations),
       symmetry_(symmetry),
       options_(options),
-      agreement_(task_graph, runner),
+      agreement_(task_graph, runner, options.iterations),
       ended_(graph.tasks().size(), 0),
       first_waiter_(graph.tasks().size(), nobody),
       next_waiter_(graph.streams().size()),
       computations_(graph.processes().size()),
+      turn_s_(graph.turns(), 0),
       engines_(graph.processes().size()),
       copied_s_(lanes.count()),
       began_s_(graph.processes().size()),
@@ -51,6 +52,14 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
     timeline.sent_by.resize(graph.processes().size(), 0);
     timeline.received_by.resize(graph.processes().size(), 0);
+    if (graph.waits_for_first()) {
+        choosing_.resize(graph.tasks().size());
+        awaits_first_.resize(graph.tasks().size(), false);
+        for (TaskId task = 0; task < graph.tasks().size(); ++task)
+            if (graph.first_of(task) > 0)
+                for (const Dependency& dependency : graph.dependencies_of(task))
+                    choosing_[dependency.on].push_back(task);
+    }
     if (options.messages) recorder_.emplace(timeline.trace, wires, lanes);
     if (!options.fold || options.messages) return;
     if (RingFolding::possible(graph)) folding_.emplace(graph, lanes, wires, symmetry, simulator);
@@ -60,9 +69,49 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
 
 Coroutine<> Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
     while (!has_ended(task, iteration)) {
-        next_waiter_[stream] = std::exchange(first_waiter_[task], stream);
+        wait_for(stream, task);
         co_await simulator.park(stream);
     }
+}
+
+void Session::wait_no_more(StreamId stream, TaskId task) {
+    StreamId* waiter = &first_waiter_[task];
+    while (*waiter != nobody && *waiter != stream) waiter = &next_waiter_[*waiter];
+    if (*waiter == stream) *waiter = next_waiter_[stream];
+}
+
+bool Session::enough_ended(TaskId task, std::uint32_t iteration) const {
+    const auto dependencies = graph.dependencies_of(task);
+    return std::ranges::count_if(dependencies, [&](const Dependency& dependency) {
+               return dependency.distance > iteration || has_ended(dependency.on, iteration - dependency.distance);
+           }) >= std::ptrdiff_t{graph.first_of(task)};
+}
+
+Coroutine<> Session::await_first(StreamId stream, TaskId task, std::uint32_t iteration) {
+    while (!enough_ended(task, iteration)) {
+        awaits_first_[task] = true;
+        co_await simulator.park(stream);
+    }
+    awaits_first_[task] = false;
+}
+
+Coroutine<> Session::turn(StreamId stream, double seconds) {
+    double& next_s = turn_s_[graph.streams()[stream].turns];
+    const double wait_s = std::max(0.0, next_s - simulator.now_s());
+    next_s = std::max(next_s, simulator.now_s()) + seconds;
+    co_await simulator.sleep(stream, wait_s);
+}
+
+bool Session::given_up(TaskId task, std::uint32_t iteration) {
+    const TaskId by = graph.given_up_by(task);
+    if (by == no_task) return false;
+    const ExchangeId exchange = graph.tasks()[task].exchange;
+    if (exchange == Task::no_exchange) return has_ended(by, iteration);
+    const std::size_t members = graph.group(graph.exchange(exchange).group).size();
+    const auto known = given_up_.try_emplace({exchange, iteration}, has_ended(by, iteration), members).first;
+    const bool result = known->second.first;
+    if (--known->second.second == 0) given_up_.erase(known);
+    return result;
 }
 
 void Session::started(TaskId task, std::uint32_t iteration, double now_s) {
@@ -79,6 +128,9 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     end_s = std::max(end_s, now_s);
     if (steady_ && shown_ == options_.measured && steady_->ended(task, iteration, now_s)) repeat_from(iteration);
     agreement_.ended(task, iteration);
+    if (!choosing_.empty())
+        for (const TaskId chooser : choosing_[task])
+            if (awaits_first_[chooser]) simulator.unpark(graph.tasks()[chooser].stream);
     // The list is emptied first: waking a stream may let others run, which may begin to wait for this task's next
     // iteration.
     for (StreamId stream = std::exchange(first_waiter_[task], nobody); stream != nobody;) {
@@ -88,25 +140,27 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     }
 }
 
-Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double seconds) {
+Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double seconds, TaskId until) {
     const ProcessId process = graph.streams()[stream].process;
     seconds *= graph.processes()[process].pace.factor(iteration);
     const SpeedBesideExchange& slowed = graph.processes()[process].speed_beside_exchange;
-    if (!slowed.slows()) {
+    if (!slowed.slows() && until == no_task) {
         co_await simulator.sleep(stream, seconds);
         co_return;
     }
     Computation& computation = computations_[process];
     computation.under_way = stream;
+    if (until != no_task) wait_for(stream, until);
     for (double left_s = seconds; left_s > 0;) {
         const double speed = slowed.beside(computation.exchanges);
         const double start_s = simulator.now_s();
         computation.changed = false;
         co_await simulator.park(stream, left_s / speed);
-        if (!computation.changed) break;
+        if (!computation.changed || (until != no_task && has_ended(until, iteration))) break;
         left_s -= (simulator.now_s() - start_s) * speed;
     }
     computation.under_way = Computation::none;
+    if (until != no_task) wait_no_more(stream, until);
 }
 
 double Session::until_tick_s(ProcessId process, std::uint32_t iteration, double period_s) const {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,7 +44,15 @@ public:
     void ended(TaskId task, std::uint32_t iteration, double now_s);
     /// Makes `stream`, the compute stream of a process, sleep for the time that `seconds` of undisturbed computation
     /// take at the process's pace, with concurrent exchanges of the same process.
-    Coroutine<> compute(StreamId stream, std::uint32_t iteration, double seconds);
+    /// Stops when the task `until` ends in this iteration, if there is one.
+    Coroutine<> compute(StreamId stream, std::uint32_t iteration, double seconds, TaskId until = no_task);
+    /// Makes `stream` wait until as many dependencies of `task` have ended as it waits for:
+    /// TaskGraph::wait_for_first().
+    Coroutine<> await_first(StreamId stream, TaskId task, std::uint32_t iteration);
+    /// Makes `stream` wait for its turn, and takes the processor that it shares for so many seconds from then on.
+    Coroutine<> turn(StreamId stream, double seconds);
+    /// Returns whether the task is given up when it is about to begin: TaskGraph::give_up().
+    bool given_up(TaskId task, std::uint32_t iteration);
     /// Returns the time until the next tick of a clock that `process` started when it began `iteration`.
     double until_tick_s(ProcessId process, std::uint32_t iteration, double period_s) const;
     /// Makes `lane` wait until its copy of `seconds` out of the device of its process, or into it, has ended: after the
@@ -112,6 +121,9 @@ private:
     /// Ends the simulation: iteration `last` equals the one before it, and so will all that follow.
     void repeat_from(std::uint32_t last);
     Interval* interval(TaskId task, std::uint32_t iteration);
+    bool enough_ended(TaskId task, std::uint32_t iteration) const;
+    void wait_for(StreamId stream, TaskId task) { next_waiter_[stream] = std::exchange(first_waiter_[task], stream); }
+    void wait_no_more(StreamId stream, TaskId task);
     /// Gives processes that are represented the times and bytes of those that represent them.
     void unfold();
     /// Returns the number of processes that a simulated one stands for.
@@ -120,10 +132,15 @@ private:
     const Symmetry* symmetry_;
     const ReplayOptions& options_;
     Agreement agreement_;
-    std::vector<std::uint32_t> ended_;                ///< by task: iterations it has ended in
-    std::vector<StreamId> first_waiter_;              ///< by task
-    std::vector<StreamId> next_waiter_;               ///< by stream: another one that waits for the same task
-    std::vector<Computation> computations_;           ///< by process
+    std::vector<std::uint32_t> ended_;           ///< by task: iterations it has ended in
+    std::vector<StreamId> first_waiter_;         ///< by task
+    std::vector<StreamId> next_waiter_;          ///< by stream: another one that waits for the same task
+    std::vector<Computation> computations_;      ///< by process
+    std::vector<std::vector<TaskId>> choosing_;  ///< by task: those that wait for the first of several, this one too
+    std::vector<bool> awaits_first_;             ///< by task: its stream is waiting for the first of several
+    std::vector<double> turn_s_;                 ///< by set of streams that take turns: when the next one begins
+    /// What the first member of an exchange that may be given up did, and how many members have not come yet.
+    std::map<std::pair<ExchangeId, std::uint32_t>, std::pair<bool, std::size_t>> given_up_;
     std::vector<std::array<CopyEngine, 2>> engines_;  ///< by process: inwards, outwards
     std::vector<double> copied_s_;                    ///< by lane: the end of its copy
     /// By process: start times of an even and an odd iteration. See TaskGraph::begin_with() for why two are enough.

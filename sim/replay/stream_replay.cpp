@@ -26,21 +26,28 @@ Coroutine<> StreamReplay::run() {
             TaskId id = graph.tasks_of(stream_)[position];
             if (graph.streams()[stream_].queue != Stream::no_queue)
                 id = co_await session_.next(stream_, iteration, position);
+            if (graph.first_of(id) > 0) co_await session_.await_first(stream_, id, iteration);
             for (const Dependency& dependency : graph.dependencies_of(id)) {
-                if (dependency.previous_iteration && iteration == 0) continue;
-                const std::uint32_t in = dependency.previous_iteration ? iteration - 1 : iteration;
+                if (graph.first_of(id) > 0) break;
+                if (dependency.distance > iteration) continue;
+                const std::uint32_t in = iteration - dependency.distance;
                 if (!session_.has_ended(dependency.on, in)) co_await session_.await(stream_, dependency.on, in);
             }
             const Task& task = graph.tasks()[id];
+            const bool given_up = graph.gives_up() && session_.given_up(id, iteration);
+            if (graph.streams()[stream_].turns != Stream::no_turns && !given_up)
+                co_await session_.turn(stream_, task.seconds);
             session_.started(id, iteration, simulator_.now_s());
-            if (task.exchange != Task::no_exchange) {
+            if (given_up) {
+                // It takes no time.
+            } else if (task.exchange != Task::no_exchange) {
                 // A stream that waits for another stage does not slow the computation.
                 const bool busy = graph.streams()[stream_].kind != StreamKind::receive;
                 if (busy) session_.count_exchange(process_, task.exchange, true);
                 co_await run_exchange(id, iteration);
                 if (busy) session_.count_exchange(process_, task.exchange, false);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
-                co_await session_.compute(stream_, iteration, task.seconds);
+                co_await session_.compute(stream_, iteration, task.seconds, graph.given_up_by(id));
             } else if (task.tick_s > 0) {
                 co_await simulator_.sleep(stream_, session_.until_tick_s(process_, iteration, task.tick_s));
             } else if (task.seconds > 0) {

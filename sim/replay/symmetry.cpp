@@ -158,7 +158,7 @@ private:
                same_member(one, other) &&
                std::equal(before.begin(), before.end(), after.begin(), after.end(),
                           [&](const Dependency& x, const Dependency& y) {
-                              return x.previous_iteration == y.previous_iteration && same_task(x.on, y.on) &&
+                              return x.distance == y.distance && same_task(x.on, y.on) &&
                                      graph_.streams()[graph_.tasks()[x.on].stream].process == process;
                           });
     }

@@ -29,7 +29,7 @@ ProcessId TaskGraph::add_process(Process process) {
 }
 
 StreamId TaskGraph::add_stream(ProcessId process, StreamKind kind) {
-    streams_.push_back({process, kind, Stream::no_queue});
+    streams_.push_back({process, kind});
     return static_cast<StreamId>(streams_.size() - 1);
 }
 
@@ -62,8 +62,9 @@ TaskId TaskGraph::add_task(const Task& task) {
     return static_cast<TaskId>(tasks_.size() - 1);
 }
 
-void TaskGraph::depend(TaskId task, TaskId on, bool previous_iteration) {
-    edges_.push_back({task, {on, previous_iteration}});
+void TaskGraph::depend(TaskId task, TaskId on, std::uint32_t distance) {
+    largest_distance_ = std::max(largest_distance_, distance);
+    edges_.push_back({task, {on, distance}});
 }
 
 void TaskGraph::begin_with(TaskId task) {
@@ -75,6 +76,21 @@ QueueId TaskGraph::take_by_priority(std::vector<StreamId> streams) {
     for (const StreamId stream : streams) streams_[stream].queue = queue;
     queues_.push_back(std::move(streams));
     return queue;
+}
+
+void TaskGraph::take_turns(const std::vector<StreamId>& streams) {
+    for (const StreamId stream : streams) streams_[stream].turns = turns_;
+    ++turns_;
+}
+
+void TaskGraph::wait_for_first(TaskId task, std::uint32_t count) {
+    first_of_.resize(std::max<std::size_t>(first_of_.size(), task + 1), 0);
+    first_of_[task] = count;
+}
+
+void TaskGraph::give_up(TaskId task, TaskId by) {
+    given_up_by_.resize(std::max<std::size_t>(given_up_by_.size(), task + 1), no_task);
+    given_up_by_[task] = by;
 }
 
 void TaskGraph::seal() {
@@ -117,7 +133,7 @@ void TaskGraph::check_acyclic() const {
     bool in_order = true;
     for (TaskId task = 0; task < tasks_.size() && in_order; ++task)
         in_order = std::ranges::all_of(dependencies_of(task), [task](const Dependency& dependency) {
-            return dependency.previous_iteration || dependency.on < task;
+            return dependency.distance > 0 || dependency.on < task;
         });
     if (in_order) return;
     // Runs the streams as the replayer would, without time: any task left at the end waits for itself.
@@ -135,7 +151,7 @@ void TaskGraph::check_acyclic() const {
             const TaskId task = tasks[next[stream]];
             const Dependency* blocking = nullptr;
             for (const Dependency& dependency : dependencies_of(task)) {
-                if (!dependency.previous_iteration && !done[dependency.on]) blocking = &dependency;
+                if (dependency.distance == 0 && !done[dependency.on]) blocking = &dependency;
             }
             if (blocking != nullptr) {
                 waiting[blocking->on].push_back(stream);
@@ -155,7 +171,7 @@ void TaskGraph::check_acyclic() const {
 }
 
 bool free_of_clocks(const TaskGraph& graph) {
-    return graph.queues().empty() &&
+    return graph.queues().empty() && graph.turns() == 0 && !graph.waits_for_first() && !graph.gives_up() &&
            std::ranges::none_of(graph.tasks(), [](const Task& task) { return task.tick_s > 0; });
 }
 

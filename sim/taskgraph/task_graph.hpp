@@ -13,8 +13,8 @@
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other. A process is a
 /// worker (a rank) or a server. Each of its streams executes its tasks in the order in which they were added, like a
-/// CUDA stream, unless take_by_priority says otherwise; a task waits for those it depends on, in this iteration or the
-/// previous one. A collective is one task for each member of its group; its messages are generated during replay.
+/// CUDA stream, unless take_by_priority says otherwise; a task waits for those it depends on, in this iteration or an
+/// earlier one. A collective is one task for each member of its group; its messages are generated during replay.
 namespace syncline {
 
 using StreamId = std::uint32_t;
@@ -80,10 +80,12 @@ struct Process {
 
 struct Stream {
     static constexpr QueueId no_queue = ~QueueId{0};
+    static constexpr std::uint32_t no_turns = ~std::uint32_t{0};
 
     ProcessId process = 0;
     StreamKind kind = StreamKind::compute;
-    QueueId queue = no_queue;  ///< the streams with which it agrees on the order of tasks, if any
+    QueueId queue = no_queue;        ///< the streams with which it agrees on the order of tasks, if any
+    std::uint32_t turns = no_turns;  ///< the streams with which it takes turns, if any
 };
 
 /// One collective among a group. Messages of exchanges with the same tag between the same two processes are
@@ -116,9 +118,11 @@ struct Task {
     double tick_s = 0;
 };
 
+/// In iteration i a task waits for the task `on` of iteration i - `distance`; for nothing if there is no such
+/// iteration.
 struct Dependency {
     TaskId on = 0;
-    bool previous_iteration = false;
+    std::uint32_t distance = 0;
 };
 
 /// Maximum number of bytes by which TaskGraph::represent() may round up an exchange, and all exchanges together.
@@ -133,7 +137,7 @@ public:
     GroupId add_group(std::vector<ProcessId> members);
     ExchangeId add_exchange(const Exchange& exchange);
     TaskId add_task(const Task& task);
-    void depend(TaskId task, TaskId on, bool previous_iteration = false);
+    void depend(TaskId task, TaskId on, std::uint32_t distance = 0);
     /// Makes the process of `task` begin each iteration when the task's dependencies have ended. The process does not
     /// begin iteration i + 2 before its tasks with ticks have ended in iteration i.
     void begin_with(TaskId task);
@@ -144,6 +148,16 @@ public:
     /// if any, and same priority. A stream is in at most one such queue, and completes an iteration before it begins
     /// the next.
     QueueId take_by_priority(std::vector<StreamId> streams);
+    /// Makes these streams, which neither compute nor exchange, execute one task at a time: the one whose dependencies
+    /// ended first, as a processor that serves them in the order of arrival.
+    void take_turns(const std::vector<StreamId>& streams);
+    /// Makes `task` wait for so many of its dependencies only, whichever end first.
+    void wait_for_first(TaskId task, std::uint32_t count);
+    /// Gives `task` up once `by` has ended in the same iteration: its computation stops, and if it has not begun, it
+    /// takes no time, and sends nothing. All members of an exchange must be given up by the same task, and do what the
+    /// first of them does that gets there; so none may wait in it for another that is given up.
+    void give_up(TaskId task, TaskId by);
+
     /// Says that processes may be alike within spans of so many consecutive ones, the largest first: see symmetry.hpp.
     /// A hint that nothing else depends on.
     void set_spans(std::vector<std::uint32_t> spans) { spans_ = std::move(spans); }
@@ -170,6 +184,13 @@ public:
     std::size_t exchanges() const { return exchanges_.size(); }
     std::span<const ProcessId> group(GroupId id) const { return groups_[id]; }
     const std::vector<std::vector<StreamId>>& queues() const { return queues_; }
+    std::uint32_t turns() const { return turns_; }  ///< number of sets of streams that take turns
+    /// Returns the number of its dependencies that the task waits for, if not for all; else 0.
+    std::uint32_t first_of(TaskId task) const { return task < first_of_.size() ? first_of_[task] : 0; }
+    bool waits_for_first() const { return !first_of_.empty(); }
+    /// Returns the task by which this one is given up; no_task if there is none.
+    TaskId given_up_by(TaskId task) const { return task < given_up_by_.size() ? given_up_by_[task] : no_task; }
+    bool gives_up() const { return !given_up_by_.empty(); }
     const Lateness& lateness() const { return lateness_; }
     const std::vector<std::uint32_t>& spans() const { return spans_; }
     const Rotations& rotations() const { return rotations_; }  ///< of represent()
@@ -181,6 +202,8 @@ public:
     // After seal():
     std::span<const TaskId> tasks_of(StreamId stream) const;
     std::span<const Dependency> dependencies_of(TaskId task) const;
+    /// Returns the number of iterations that a task may wait back for.
+    std::uint32_t largest_distance() const { return largest_distance_; }
 
 private:
     void check_acyclic() const;
@@ -197,6 +220,9 @@ private:
     std::vector<Exchange> exchanges_;
     std::vector<std::vector<ProcessId>> groups_;
     std::vector<std::vector<StreamId>> queues_;
+    std::uint32_t turns_ = 0;
+    std::vector<std::uint32_t> first_of_;  ///< by task, as far as any are
+    std::vector<TaskId> given_up_by_;      ///< by task, as far as any are
     Lateness lateness_;
     std::vector<std::uint32_t> spans_;
     Rotations rotations_;
@@ -207,6 +233,7 @@ private:
     std::vector<TaskId> stream_tasks_;
     std::vector<std::uint32_t> dependency_start_;
     std::vector<Dependency> dependencies_;
+    std::uint32_t largest_distance_ = 0;
 };
 
 /// Returns true if nothing depends on when an exchange ends but what waits for it: no queue, and no tick.

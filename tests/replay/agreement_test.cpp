@@ -122,7 +122,7 @@ TEST_CASE("agreement: a queue executes one iteration after the other", "[memory]
     const auto work = pair.work(1, 1);
     const auto first = pair.add(1000, 5, work);
     const auto second = pair.add(1000, 0, work);
-    for (std::size_t rank = 0; rank < 2; ++rank) pair.graph.depend(work[rank], first[rank], true);
+    for (std::size_t rank = 0; rank < 2; ++rank) pair.graph.depend(work[rank], first[rank], 1);
     const Timeline timeline = pair.run(3);
     // Work 1, then the second for 1, the first for 1: every iteration takes 3.
     check_times(timeline, work, 6, 7);
@@ -155,7 +155,7 @@ TEST_CASE("agreement: a task of a queue waits for one of the previous iteration,
     graph.take_by_priority({queue});
     const TaskId slow = graph.add_task({graph.add_stream(process, StreamKind::compute), Phase::backward, 0, 4});
     const TaskId waits = graph.add_task({queue, Phase::aggregate, 0, 1});
-    graph.depend(waits, slow, true);
+    graph.depend(waits, slow, 1);
     graph.seal();
     const Timeline timeline = replay_isolated(cluster_on(wired(Shape::star, 1e9, 0), 1), graph, {3, 2});
     CHECK(timeline.iteration_end_s[0] == Approx(4));

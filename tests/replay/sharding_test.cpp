@@ -279,7 +279,7 @@ TEST_CASE("sharded parameters are gathered before each pass, and for at most two
                         for (TaskId user = 0; user < graph.tasks().size(); ++user) {
                             const auto on = graph.dependencies_of(user);
                             const bool waits = std::ranges::any_of(
-                                on, [&](const Dependency& d) { return d.on == id && !d.previous_iteration; });
+                                on, [&](const Dependency& d) { return d.on == id && d.distance == 0; });
                             if (!waits || graph.tasks()[user].phase == Phase::exchange) continue;
                             ++users;
                             CHECK(graph.tasks()[user].subject == task.subject);

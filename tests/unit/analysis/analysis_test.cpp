@@ -55,7 +55,7 @@ TEST_CASE("a breakdown distinguishes waiting for others from idle time", "[memor
     const TaskId forward = graph.add_task({compute, Phase::forward});
     const TaskId backward = graph.add_task({compute, Phase::backward});
     const TaskId update = graph.add_task({compute, Phase::update});
-    graph.depend(forward, update, true);
+    graph.depend(forward, update, 1);
     graph.depend(backward, sum);
     graph.depend(update, backward);
     graph.seal();

@@ -63,7 +63,7 @@ Waits waits_of(Plan plan) {
         if (task.phase == Phase::update) waits.update[rank] = graph.dependencies_of(id).size();
         if (task.phase != Phase::forward) continue;
         for (const Dependency& dependency : graph.dependencies_of(id)) {
-            CHECK(dependency.previous_iteration);
+            CHECK(dependency.distance == 1);
             ++waits.forward[rank][task.subject];
         }
     }

@@ -15,13 +15,13 @@ TEST_CASE("tasks and dependencies are found by stream and task, in the order add
     const TaskId third = graph.add_task({a, Phase::update, 0, 1.0});
     graph.depend(third, second);
     graph.depend(second, first);
-    graph.depend(third, first, true);
+    graph.depend(third, first, 1);
     graph.seal();
     CHECK(std::vector(graph.tasks_of(a).begin(), graph.tasks_of(a).end()) == std::vector<TaskId>{first, third});
     CHECK(std::vector(graph.tasks_of(b).begin(), graph.tasks_of(b).end()) == std::vector<TaskId>{second});
     REQUIRE(graph.dependencies_of(third).size() == 2);
     CHECK(graph.dependencies_of(third)[0].on == second);
-    CHECK(graph.dependencies_of(third)[1].previous_iteration);
+    CHECK(graph.dependencies_of(third)[1].distance == 1);
     CHECK(graph.dependencies_of(first).empty());
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("a cycle of tasks is rejected, including one through the order of a st
         CHECK_THROWS_AS(graph.seal(), std::logic_error);
     }
     SECTION("through the iteration before it is none") {
-        graph.depend(other, second, true);
+        graph.depend(other, second, 1);
         CHECK_NOTHROW(graph.seal());
     }
 }
