@@ -29,6 +29,7 @@ std::optional<WholeRun> whole_run(const Lowered& training, double iteration_s, c
     if (!iterations) return std::nullopt;
     WholeRun run{*iterations, *iterations * iteration_s, {}};
     if (cost.cost) run.cost = *iterations * *cost.cost;
+    run.failing = failing_run(training, cost.nodes, *iterations, iteration_s);
     return run;
 }
 

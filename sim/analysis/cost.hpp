@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/analysis/failing_run.hpp"
 #include "sim/lowering/lowered.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -27,11 +28,17 @@ Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, dou
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds);
 
 /// Time and cost of the whole training of which one iteration was simulated: its number of iterations
-/// (sim/plan/run_length.hpp) times those of one.
+/// (sim/plan/run_length.hpp) times those of one, without failures, and with them.
 struct WholeRun {
     double iterations = 0;
     double time_s = 0;
-    std::optional<double> cost;  ///< empty if nodes have no price
+    std::optional<double> cost;              ///< empty if nodes have no price
+    std::optional<FailingRun> failing = {};  ///< with failures and checkpoints, if they are known
+
+    /// Returns the cost of an elapsed time: nodes are paid for during checkpoints and restarts, too.
+    std::optional<double> cost_of(double elapsed_s) const {
+        return cost ? std::optional(elapsed_s * (*cost / time_s)) : std::nullopt;
+    }
 };
 
 /// Returns nothing if the plan has no Plan::run. `cost` is that of an iteration.

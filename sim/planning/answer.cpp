@@ -143,6 +143,7 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
             cost_of(training.cluster, static_cast<std::int64_t>(nodes.size()), base.ranks, answer.iteration_s);
         answer.published = spread;
         answer.run = whole_run(training, answer.iteration_s, answer.cost);
+        if (answer.run) answer.failures_note = failures_note(training, answer.cost.nodes, answer.run->failing);
         if (all.empty()) {
             answer.effects = effects_of(training);
             answer.limited_by = limit(answer.effects);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/platform/efficiency.hpp"
+#include "sim/platform/failures.hpp"
 #include "sim/platform/interference.hpp"
 #include "sim/platform/kernel_rates.hpp"
 #include "sim/platform/simgrid_file.hpp"
@@ -15,7 +16,7 @@
 #include "sim/topology/shape.hpp"
 
 /// The machine that runs the training: nodes with devices, their links and ports, and the fabric between nodes. Left
-/// out: nodes that differ, failures, switches that block or add delay.
+/// out: nodes that differ, switches that block or add delay.
 namespace syncline {
 
 /// Measured training throughput of one device of this kind for a model.
@@ -135,6 +136,8 @@ struct Cluster {
     NetworkModel network = NetworkModel::exact;
     Latency latency = Latency::travelling;
     Transport transport;
+    PartFailures failures = {};
+    Storage storage = {};
     std::optional<NativePlatform> native;
 
     /// Returns the number of nodes that the fabric connects; a star connects only those in use.

@@ -22,6 +22,8 @@ constexpr const char* main_figures[] = {"iteration_time_s",
                                         "cost",
                                         "run_time_s",
                                         "run_cost",
+                                        "run_elapsed_median_s",
+                                        "run_goodput",
                                         "completion_time_s",
                                         "bus_bandwidth_Bps"};
 
