@@ -31,6 +31,7 @@ std::optional<WholeRun> whole_run(const Lowered& training, double iteration_s, c
     WholeRun run{*iterations, *iterations * iteration_s, {}, {}};
     if (cost.cost) run.cost = *iterations * *cost.cost;
     if (energy) run.energy_J = *iterations * energy->total_J();
+    run.failing = failing_run(training, cost.nodes, *iterations, iteration_s);
     return run;
 }
 

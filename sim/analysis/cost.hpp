@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/analysis/energy.hpp"
+#include "sim/analysis/failing_run.hpp"
 #include "sim/lowering/lowered.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -28,12 +29,18 @@ Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, dou
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds);
 
 /// Time, cost and energy of the whole training of which one iteration was simulated: its number of iterations
-/// (sim/plan/run_length.hpp) times those of one.
+/// (sim/plan/run_length.hpp) times those of one, without failures, and its time with them.
 struct WholeRun {
     double iterations = 0;
     double time_s = 0;
-    std::optional<double> cost;      ///< empty if nodes have no price
-    std::optional<double> energy_J;  ///< empty if no part's power is known
+    std::optional<double> cost;              ///< empty if nodes have no price
+    std::optional<double> energy_J;          ///< without failures; empty if no part's power is known
+    std::optional<FailingRun> failing = {};  ///< with failures and checkpoints, if they are known
+
+    /// Returns the cost of an elapsed time: nodes are paid for during checkpoints and restarts, too.
+    std::optional<double> cost_of(double elapsed_s) const {
+        return cost ? std::optional(elapsed_s * (*cost / time_s)) : std::nullopt;
+    }
 };
 
 /// Returns nothing if the plan has no Plan::run. `cost` and `energy` are those of an iteration.

@@ -250,6 +250,9 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
         result.notes.push_back(
             "some worker has fewer than two updates while all of them run: more `iterations` say more");
     if (std::string note = host_bound_note(training); !note.empty()) result.notes.push_back(std::move(note));
+    if (result.run)
+        if (std::string note = failures_note(training, result.cost.nodes, result.run->failing); !note.empty())
+            result.notes.push_back(std::move(note));
     for (std::string& note : nominal_link_notes(training)) result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;

@@ -60,7 +60,10 @@ const Family& family(Dimension dimension) {
                                  {"ns", 1e-9},
                                  {"ps", 1e-12},
                                  {"min", 60},
-                                 {"h", 3600}},
+                                 {"h", 3600},
+                                 {"d", 86400},
+                                 {"day", 86400},
+                                 {"days", 86400}},
                                 {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
     static const Family bandwidth{"a bandwidth", "Gbps", sizes({"ps", "/s"}), prefixed("B/s")};
     static const Family flops = [] {

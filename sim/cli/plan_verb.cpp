@@ -256,6 +256,9 @@ planning::AnswerTable table_of(const std::vector<Case>& cases, const PlanArgumen
     };
     if (gives("price") && std::ranges::none_of(table.answers, [](const auto& one) { return one.run.has_value(); }))
         note("--price says what the whole training costs if its tokens are known: write --tokens, such as 2T");
+    const auto noted = std::ranges::find_if(table.answers, [](const auto& one) { return !one.failures_note.empty(); });
+    if (noted != table.answers.end())  // those of other sizes say the same
+        note(fmt::format("on {}, {}", planning::ranks_of(noted->ranks), noted->failures_note));
     table.notes = each_once(table.notes);
     return table;
 }

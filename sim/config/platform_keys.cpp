@@ -178,6 +178,20 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     routing.policy = policy;
 }
 
+void describe(Fields& fields, PartFailures& failures) {
+    const auto part = [&](const Key& key, std::optional<double>& mtbf_s) {
+        fields.quantity(key, mtbf_s, Dimension::seconds, {.least = 1, .most = 1e13});
+    };
+    part({"device", "Mean time between failures of one device: `2000 d`."}, failures.device_s);
+    part({"node",
+          "Mean time between failures of one node, with all that is in it: `264 d`. A rate of r per 1,000 node-days is "
+          "1000/r days."},
+         failures.node_s);
+    part({"switch", "Mean time between failures of one switch of the fabric: `59700 d`."}, failures.switch_s);
+    part({"link", "Mean time between failures of one cable of the fabric: `53400 d`."}, failures.link_s);
+    if (fields.sound() && !failures.any()) fields.reject("node", "no part fails", "write for example `node: 264 d`");
+}
+
 /// Rejects a transport that takes all multiprocessors of the device.
 void check_multiprocessors(Fields& fields, const Cluster& cluster) {
     const auto& [collective, point_to_point] = cluster.transport.exchange_multiprocessors.of;
@@ -292,8 +306,22 @@ void describe(Fields& fields, Cluster& cluster) {
                     "name of one in platforms/transports/. Default: no such costs.",
                     false, true},
                    [&](Fields& inner) { describe(inner, cluster.transport); });
+    fields.section({"failures",
+                    "Mean time between failures of each part, which stop the jobs that use it: see `training.run`. "
+                    "Default: nothing fails."},
+                   [&](Fields& inner) { describe(inner, cluster.failures); });
+    fields.section(
+        {"storage", "Storage that all nodes share, for the checkpoints of `training.run`."}, [&](Fields& inner) {
+            inner.quantity({"write_bandwidth", "Bandwidth at which all nodes of a job together write: `2 TBps`."},
+                           cluster.storage.write_Bps, Dimension::bandwidth, bandwidths);
+        });
     check_multiprocessors(fields, cluster);
     describe_native(fields, cluster);
+    if (cluster.native && cluster.failures.of_fabric())
+        fields.section({"failures", ""}, [&](Fields& inner) {
+            inner.reject(cluster.failures.link_s ? "link" : "switch",
+                         "it is unknown which parts of a platform in SimGrid's format a job uses", "write `node`");
+        });
     if (cluster.native)
         fields.section({"network", ""}, [&](Fields& inner) {
             if (inner.given("latency") && cluster.latency == Latency::travelling)

@@ -37,12 +37,53 @@ void describe(Fields& fields, Fusion& fusion) {
                   {{"none", Negotiation::none}, {"on-ready", Negotiation::on_ready}, {"ahead", Negotiation::ahead}});
 }
 
+/// Longer times are mistakes.
+constexpr double longest_s = 1e10;
+
+void describe(Fields& fields, Checkpointing& checkpoint) {
+    checkpoint.given = true;
+    fields.quantity({"interval",
+                     "Useful time between two checkpoints: `30 min`, rounded to whole iterations; or `optimal`: Daly's "
+                     "optimum for the platform's `failures`."},
+                    checkpoint.interval_s, Dimension::seconds, {.word = "optimal", .most = longest_s});
+    fields.quantity({"bytes",
+                     "Size of a checkpoint, of all ranks together: `2.3 TB`. Default: one copy of the weights and the "
+                     "optimizer's state."},
+                    checkpoint.bytes, Dimension::bytes, {.most = 1e18});
+    fields.quantity({"write_time",
+                     "Time to write a checkpoint: `5 min`, or `none`. Default: `bytes` / the platform's "
+                     "`storage.write_bandwidth`."},
+                    checkpoint.write_s, Dimension::seconds, {.word = "none", .most = longest_s});
+    int overlapped = checkpoint.overlapped ? 1 : 0;
+    fields.choice(
+        {"write", "Writing of a checkpoint: the training stops (`blocking`), or only for a snapshot (`overlapped`)."},
+        overlapped, {"blocking", "overlapped"});
+    checkpoint.overlapped = overlapped == 1;
+    fields.quantity(
+        {"snapshot_time",
+         "Time for which an overlapped checkpoint stops the training: `0.6 s`, or `none`. Default: the copy "
+         "of a device's state over its `host_link`."},
+        checkpoint.snapshot_s, Dimension::seconds, {.word = "none", .most = longest_s});
+    if (fields.sound() && checkpoint.snapshot_s && !checkpoint.overlapped)
+        fields.reject("snapshot_time", "a blocking checkpoint has no snapshot", "write `write: overlapped`");
+    if (fields.sound() && checkpoint.bytes && checkpoint.write_s)
+        fields.reject("bytes", "'bytes' has no effect beside 'write_time'", "remove one of the two");
+}
+
 void describe(Fields& fields, RunLength& run) {
     constexpr double most = 1e18;
     fields.quantity({"tokens", "Number of tokens: `300 B`, `1.4 T` (billions, trillions), or a plain number."},
                     run.tokens, Dimension::count, {.least = 1, .most = most});
     fields.quantity({"samples", "Number of samples, in place of `tokens`: `90 M`."}, run.samples, Dimension::count,
                     {.least = 1, .most = most});
+    fields.section({"checkpoint",
+                    "Checkpoints, from which the run restarts after failures of the platform's parts. Default: the "
+                    "optimal interval, if the platform gives `storage.write_bandwidth`."},
+                   [&](Fields& inner) { describe(inner, run.checkpoint); });
+    fields.quantity({"restart",
+                     "Time from a failure until the training continues: detection, replacement, loading of the "
+                     "checkpoint: `10 min`, or `none`."},
+                    run.checkpoint.restart_s, Dimension::seconds, {.word = "none", .most = longest_s});
     if (fields.sound() && !run.given())
         fields.reject("tokens", "the length of the run is missing", "write for example `tokens: 300 B`");
 }
@@ -174,8 +215,10 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                     "Number of iterations. The last one is measured (with `jitter`, all but the first) and one more "
                     "follows it; with 1, only this one is replayed, from an idle cluster."},
                    plan.iterations, 1, 10'000);
-    fields.section({"run", "Length of the whole training, for its number of iterations, time and cost."},
-                   [&](Fields& inner) { describe(inner, plan.run); });
+    fields.section(
+        {"run",
+         "Length of the whole training, for its number of iterations, time and cost, with failures and without."},
+        [&](Fields& inner) { describe(inner, plan.run); });
     describe_parallelism(fields, plan.ranks, plan.parallelism, open);
     fields.one_of({"recomputation",
                    "Activation recomputation: `none`, `selective` (attention's scores and softmax), `operators` "

@@ -22,7 +22,7 @@ std::string pattern(Dimension dimension) {
             case Dimension::bytes:
                 return size;
             case Dimension::seconds:
-                return "(s|ms|us|\u00b5s|\u03bcs|ns|ps|min|h)";
+                return "(s|ms|us|\u00b5s|\u03bcs|ns|ps|min|h|d|days?)";
             case Dimension::bandwidth:
                 return fmt::format("{}(ps|/s)", size);
             case Dimension::flops:

@@ -53,6 +53,8 @@ bool saves_bytes(const Plan& plan, const Model& model) {
 
 constexpr Setting batch{"batch", ""}, batch_per_rank{"batch_per_rank", ""};
 constexpr Setting batch_of_all{"batch", "", [](const Plan&, const OpenPlan& open) { return open.batch > 0; }};
+constexpr Setting written_checkpoint{
+    "run.checkpoint", "", [](const Plan& plan) { return plan.run.checkpoint.given && !plan.run.checkpoint.write_s; }};
 constexpr Setting run_tokens{"run.tokens", "", [](const Plan& plan) { return plan.run.tokens > 0; }};
 constexpr Setting tokens_written{"run.tokens", ""}, samples_written{"run.samples", ""};
 
@@ -270,6 +272,8 @@ constexpr Setting host_link{"", "`host_link` of the device",
                             [](const Cluster& cluster) { return std::isfinite(cluster.device.host_link_Bps); }};
 constexpr Setting host_memory{"", "`memory_bandwidth` of the host",
                               [](const Cluster& cluster) { return std::isfinite(cluster.host.memory_Bps); }};
+constexpr Setting storage{"", "`storage.write_bandwidth` of the platform",
+                          [](const Cluster& cluster) { return cluster.storage.write_Bps.has_value(); }};
 constexpr Setting native{"", "a platform of `simgrid_xml`",
                          [](const Cluster& cluster) { return cluster.native.has_value(); }};
 constexpr Setting own_latency{"", "`network: exact`",
@@ -468,6 +472,8 @@ std::vector<Rule> table() {
         needs({moments}, stateful, "an optimizer without moments keeps none", "write `optimizer: adam`, or remove it"),
         needs({run_tokens}, embedding, "workload '{workload}' has no tokens, because it has no embedding",
               "write the length in `samples`"),
+        needs({written_checkpoint}, storage, "platform '{platform}' does not say how fast checkpoints are written",
+              "write `write_time: 5 min`, or `--set platform.storage.write_bandwidth=100GBps`"),
         needs({recomputes_parts}, attention,
               "workload '{workload}' has no attention whose {recomputed} could be recomputed",
               "`recomputation: full` recomputes the layers of any model"),

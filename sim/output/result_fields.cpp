@@ -189,6 +189,33 @@ auto of_updates(Get get) {
     return [get](const Result& r) { return r.updates ? std::optional(std::invoke(get, *r.updates)) : std::nullopt; };
 }
 
+/// Returns a getter of a number of the whole training with failures; null if it is not finite.
+template <class Get>
+auto of_failing(Get get) {
+    return [get](const Result& r) -> std::optional<double> {
+        if (!r.run || !r.run->failing) return std::nullopt;
+        const std::optional<double> value = std::invoke(get, *r.run->failing);
+        return value && std::isfinite(*value) ? value : std::nullopt;
+    };
+}
+
+/// Returns a getter of a number of the sampled runs, unless they would not end.
+template <class Get>
+auto of_goodput(Get get) {
+    return of_failing([get](const FailingRun& run) {
+        return run.goodput ? std::optional<double>(std::invoke(get, *run.goodput)) : std::nullopt;
+    });
+}
+
+/// Returns a getter of the cost of an elapsed time.
+template <class Get>
+auto of_elapsed_cost(Get get) {
+    return [get](const Result& r) -> std::optional<double> {
+        if (!r.run || !r.run->failing || !r.run->failing->goodput) return std::nullopt;
+        return r.run->cost_of(std::invoke(get, r.run->failing->goodput->elapsed_s));
+    };
+}
+
 /// Returns a part of the memory; null if nothing is known of it, as for a trace.
 Json of_memory(const Memory& memory, double bytes) {
     return memory.total_bytes() > 0 ? whole(bytes) : Json(nullptr);
@@ -424,27 +451,74 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.cost.per_million_samples(r.samples); })
             .add_if_given("run_iterations", Unit::number, "iterations of the whole training; only with `training.run`",
                           90, of_run(&WholeRun::iterations))
-            .add_if_given("run_time_s", Unit::seconds, "time of the whole training; only with `training.run`", 91,
+            .add_if_given("run_time_s", Unit::seconds,
+                          "time of the whole training, without checkpoints and failures; only with `training.run`", 91,
                           of_run(&WholeRun::time_s))
             .add_if_given("run_cost", Unit::money, "its cost; only with `training.run` and a price", 92,
                           [](const Result& r) { return r.run ? r.run->cost : std::nullopt; })
+            .add_if_given("run_elapsed_median_s", Unit::seconds,
+                          "time of the whole training with [failures](#failures): median over the sampled runs", 106,
+                          of_goodput([](const Goodput& g) { return g.elapsed_s.median; }))
+            .add_if_given("run_elapsed_p05_s", Unit::seconds, "5 % quantile of the same", 107,
+                          of_goodput([](const Goodput& g) { return g.elapsed_s.p05; }))
+            .add_if_given("run_elapsed_p95_s", Unit::seconds, "95 % quantile of the same", 108,
+                          of_goodput([](const Goodput& g) { return g.elapsed_s.p95; }))
+            .add_if_given("run_elapsed_mean_s", Unit::seconds,
+                          "mean of the same: `run_time_s` and the three times below", 109,
+                          of_goodput([](const Goodput& g) { return g.elapsed_s.mean; }))
+            .add_if_given("run_checkpoints_s", Unit::seconds,
+                          "mean time for which complete checkpoints stop the training", 110,
+                          of_goodput([](const Goodput& g) { return g.mean.checkpoints_s; }))
+            .add_if_given("run_lost_s", Unit::seconds, "mean time of what failures undo: since the last checkpoint",
+                          111, of_goodput([](const Goodput& g) { return g.mean.lost_s; }))
+            .add_if_given("run_restarts_s", Unit::seconds, "mean time of restarts", 112,
+                          of_goodput([](const Goodput& g) { return g.mean.restarts_s; }))
+            .add_if_given("run_goodput", Unit::share, "useful time / elapsed time: `run_time_s` / `run_elapsed_mean_s`",
+                          113, of_goodput(&Goodput::goodput))
+            .add_if_given("run_failures", Unit::number, "mean number of failures", 114,
+                          of_goodput([](const Goodput& g) { return g.mean.failures; }))
+            .add_if_given("run_elapsed_cost_median", Unit::money, "cost of the elapsed time: median", 115,
+                          of_elapsed_cost(&Spread::median))
+            .add_if_given("run_elapsed_cost_p05", Unit::money, "5 % quantile of the same", 116,
+                          of_elapsed_cost(&Spread::p05))
+            .add_if_given("run_elapsed_cost_p95", Unit::money, "95 % quantile of the same", 117,
+                          of_elapsed_cost(&Spread::p95))
+            .add_if_given("run_mtbf_s", Unit::seconds, "mean time between failures of all parts that the job uses", 118,
+                          of_failing(&FailingRun::mtbf_s))
+            .add_if_given("run_checkpoint_interval_s", Unit::seconds,
+                          "useful time between two checkpoints, in whole iterations", 119,
+                          of_failing(&FailingRun::interval_s))
+            .add_if_given("run_checkpoint_blocking_s", Unit::seconds, "time for which a checkpoint stops the training",
+                          120, of_failing(&FailingRun::blocking_s))
+            .add_if_given("run_checkpoint_write_s", Unit::seconds, "time until a checkpoint is complete", 121,
+                          of_failing(&FailingRun::write_s))
+            .add_if_given("run_checkpoint_bytes", Unit::bytes, "size of a checkpoint", 122,
+                          of_failing(&FailingRun::bytes))
+            .add_if_given("run_young_interval_s", Unit::seconds, "Young's optimum interval", 123,
+                          of_failing(&FailingRun::young_s))
+            .add_if_given("run_daly_interval_s", Unit::seconds, "Daly's optimum interval, of higher order", 124,
+                          of_failing(&FailingRun::daly_s))
+            .add_if_given("run_expected_s", Unit::seconds, "expected elapsed time by Daly's formula", 125,
+                          of_failing(&FailingRun::expected_s))
+            .add_if_given("run_seeds", Unit::number, "number of sampled runs", 126,
+                          of_goodput([](const Goodput& g) { return static_cast<double>(g.all_s.size()); }))
             .add_if_given("energy_J", Unit::joules,
-                          "energy of an iteration, with `pue`; only if the platform has `power`", 120,
+                          "energy of an iteration, with `pue`; only if the platform has `power`", 130,
                           of_energy(&Energy::total_J))
             .add_if_given(
-                "energy_per_million_samples_J", Unit::joules, "the same per million samples", 121,
+                "energy_per_million_samples_J", Unit::joules, "the same per million samples", 131,
                 [](const Result& r) { return r.energy ? r.energy->per_million_samples_J(r.samples) : std::nullopt; })
-            .add_if_given("power_W", Unit::watts, "mean power: energy / time", 122, of_energy(&Energy::mean_W))
+            .add_if_given("power_W", Unit::watts, "mean power: energy / time", 132, of_energy(&Energy::mean_W))
             .add_if_given("energy_devices_J", Unit::joules,
-                          "part of the devices, without `pue`, if their power is known", 123,
+                          "part of the devices, without `pue`, if their power is known", 133,
                           of_energy(&Energy::devices_J))
-            .add_if_given("energy_hosts_J", Unit::joules, "the same for hosts", 124, of_energy(&Energy::hosts_J))
-            .add_if_given("energy_switches_J", Unit::joules, "the same for switches", 125,
+            .add_if_given("energy_hosts_J", Unit::joules, "the same for hosts", 134, of_energy(&Energy::hosts_J))
+            .add_if_given("energy_switches_J", Unit::joules, "the same for switches", 135,
                           of_energy(&Energy::switches_J))
-            .add_if_given("energy_ports_J", Unit::joules, "the same for ports of the fabric", 126,
+            .add_if_given("energy_ports_J", Unit::joules, "the same for ports of the fabric", 136,
                           of_energy(&Energy::ports_J))
             .add_if_given("run_energy_J", Unit::joules,
-                          "energy of the whole training; only with `training.run` and `power`", 127,
+                          "energy of the whole training; only with `training.run` and `power`", 137,
                           [](const Result& r) { return r.run ? r.run->energy_J : std::nullopt; })
             .add(common::messages, 10)
             .add(common::bytes_sent, 11)

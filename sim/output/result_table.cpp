@@ -34,6 +34,12 @@ std::string three_digits(const std::optional<double>& value) {
     return !value ? "-" : *value < 100 ? fmt::format("{:.3g}", *value) : fmt::format("{:.0f}", *value);
 }
 
+/// Returns the sampled runs with failures; null if there are none.
+const Goodput* goodput_of(const Result& result) {
+    const bool sampled = result.run && result.run->failing && result.run->failing->goodput;
+    return sampled ? &*result.run->failing->goodput : nullptr;
+}
+
 std::string name(const Result& result) {
     return result.variant + (result.best.value_or(false) ? " *" : "");
 }
@@ -100,15 +106,17 @@ std::vector<ResultColumn> spreads(const Report& report) {
 /// Returns the columns of traffic, memory, and what only some results have.
 std::vector<ResultColumn> others(const Report& report) {
     const bool tokens = has_tokens(report);
-    bool divided = false, priced = false, whole = false, metered = false;
+    bool divided = false, priced = false, whole = false, metered = false, failing = false;
     for (const Result& r : report.results) {
         divided = divided || !r.parallelism.whole_model() || r.parallelism.pipeline.micro_batches > 1;
         priced = priced || r.cost.cost;
         whole = whole || r.run;
         metered = metered || r.energy;
+        failing = failing || (r.run && r.run->failing);
     }
     const Shown of_split = divided ? Shown::always : if_chosen, of_cost = priced ? Shown::always : if_chosen;
     const Shown of_run = whole ? Shown::always : if_chosen, of_tokens = tokens ? Shown::always : if_chosen;
+    const Shown of_failures = failing ? Shown::always : if_chosen;
     const Shown of_traffic = tokens ? if_chosen : if_any;
     return {
         {{"messages", "messages", of_traffic, Align::right, true},
@@ -149,6 +157,22 @@ std::vector<ResultColumn> others(const Report& report) {
         {{"energy per million samples", "energy_per_million_samples_J", if_chosen}},
         {{"mean power", "power_W", metered ? Shown::always : if_chosen}},
         {{"energy of run", "run_energy_J", whole && metered ? Shown::always : if_chosen}},
+        {{"with failures", "run_elapsed_median_s", of_failures, Align::right, true}},
+        {{"5 %", "run_elapsed_p05_s", of_failures}},
+        {{"95 %", "run_elapsed_p95_s", of_failures}},
+        {{"cost with failures", "run_elapsed_cost_median", failing && priced ? Shown::always : if_chosen}},
+        {{"failures", "run_failures", of_failures},
+         [](const Result& r) {
+             const Goodput* const sampled = goodput_of(r);
+             return sampled ? three_digits(sampled->mean.failures) : "-";
+         }},
+        {{"goodput", "run_goodput", of_failures},
+         [](const Result& r) {
+             const Goodput* const sampled = goodput_of(r);
+             return sampled ? percent(sampled->goodput()) : "-";
+         }},
+        {{"checkpoint every", "run_checkpoint_interval_s", of_failures}},
+        {{"optimum", "run_daly_interval_s", of_failures}},
     };
 }
 

@@ -156,6 +156,7 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
         answer.energy = forecast_energy(training, answer.cost.nodes, answer.iteration_s);
         answer.published = spread;
         answer.run = whole_run(training, answer.iteration_s, answer.cost, answer.energy);
+        if (answer.run) answer.failures_note = failures_note(training, answer.cost.nodes, answer.run->failing);
         if (all.empty()) {
             answer.effects = effects_of(training);
             answer.limited_by = limit(answer.effects);

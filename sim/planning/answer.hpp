@@ -40,6 +40,7 @@ struct Answer {
     Cost cost;
     std::optional<Energy> energy;  ///< estimated: with the forecast's computation, without traffic on links
     std::optional<WholeRun> run;
+    std::string failures_note;    ///< of failing_run.hpp; empty: there is nothing to say
     Spread published;             ///< of the nearest runs; none: nothing is known
     std::vector<Effect> effects;  ///< of the best plan alone
     std::string limited_by;       ///< the same; empty: nothing gains a twentieth

@@ -18,6 +18,8 @@ namespace {
 
 constexpr double day_s = 86400, GiB = 1024.0 * 1024.0 * 1024.0;
 
+using Quantiles = syncline::Spread;  // not that of published runs
+
 std::optional<double> days(const Answer& answer) {
     return answer.run ? std::optional(answer.run->time_s / day_s) : std::nullopt;
 }
@@ -55,6 +57,46 @@ std::optional<double> run_cost(const Answer& answer) {
 
 std::optional<double> run_energy_J(const Answer& answer) {
     return answer.run ? answer.run->energy_J : std::nullopt;
+}
+
+/// Returns the sampled runs with failures; null if there are none.
+const Goodput* goodput_of(const Answer& answer) {
+    const bool sampled = answer.run && answer.run->failing && answer.run->failing->goodput;
+    return sampled ? &*answer.run->failing->goodput : nullptr;
+}
+
+/// Returns a quantile of the elapsed time with failures, or nothing.
+std::optional<double> elapsed_s(const Answer& answer, double Quantiles::*quantile) {
+    const Goodput* const sampled = goodput_of(answer);
+    return sampled ? std::optional(sampled->elapsed_s.*quantile) : std::nullopt;
+}
+
+std::optional<double> elapsed_cost(const Answer& answer, double Quantiles::*quantile) {
+    const std::optional<double> seconds = elapsed_s(answer, quantile);
+    return seconds ? answer.run->cost_of(*seconds) : std::nullopt;
+}
+
+std::optional<double> goodput(const Answer& answer) {
+    const Goodput* const sampled = goodput_of(answer);
+    return sampled ? std::optional(sampled->goodput()) : std::nullopt;
+}
+
+std::optional<double> failures(const Answer& answer) {
+    const Goodput* const sampled = goodput_of(answer);
+    return sampled ? std::optional(sampled->mean.failures) : std::nullopt;
+}
+
+std::optional<double> interval_s(const Answer& answer) {
+    const bool known = answer.run && answer.run->failing;
+    return known ? std::optional(answer.run->failing->interval_s) : std::nullopt;
+}
+
+/// Returns "40.7 (40.2 to 41.3)": median, 5 and 95 %.
+std::string days_with_failures(const Answer& answer) {
+    const Goodput* const sampled = goodput_of(answer);
+    if (!sampled) return answer.run && answer.run->failing ? "no end" : "-";
+    const Quantiles& elapsed = sampled->elapsed_s;
+    return fmt::format("{:.3g} ({:.3g} to {:.3g})", elapsed.median / day_s, elapsed.p05 / day_s, elapsed.p95 / day_s);
 }
 
 std::string rounded(const std::optional<double>& value, const char* format) {
@@ -118,6 +160,15 @@ Json json_of(const Answer& answer) {
               {"nodes", answer.cost.nodes},
               {"run_time_s", number_or_null(answer.run ? std::optional(answer.run->time_s) : std::nullopt)},
               {"run_cost", number_or_null(run_cost(answer))},
+              {"run_elapsed_median_s", number_or_null(elapsed_s(answer, &Quantiles::median))},
+              {"run_elapsed_p05_s", number_or_null(elapsed_s(answer, &Quantiles::p05))},
+              {"run_elapsed_p95_s", number_or_null(elapsed_s(answer, &Quantiles::p95))},
+              {"run_elapsed_cost_median", number_or_null(elapsed_cost(answer, &Quantiles::median))},
+              {"run_elapsed_cost_p05", number_or_null(elapsed_cost(answer, &Quantiles::p05))},
+              {"run_elapsed_cost_p95", number_or_null(elapsed_cost(answer, &Quantiles::p95))},
+              {"run_failures", number_or_null(failures(answer))},
+              {"run_goodput", number_or_null(goodput(answer))},
+              {"run_checkpoint_interval_s", number_or_null(interval_s(answer))},
               {"run_time_least_s", number_or_null(longer_s(answer, answer.published.least))},
               {"run_time_most_s", number_or_null(longer_s(answer, answer.published.most))},
               {"published", json_of(answer.published)},
@@ -184,7 +235,16 @@ std::string to_csv(const AnswerTable& table) {
                                    "run_cost",
                                    "limited_by",
                                    "run_time_least_s",
-                                   "run_time_most_s"};
+                                   "run_time_most_s",
+                                   "run_elapsed_median_s",
+                                   "run_elapsed_p05_s",
+                                   "run_elapsed_p95_s",
+                                   "run_elapsed_cost_median",
+                                   "run_elapsed_cost_p05",
+                                   "run_elapsed_cost_p95",
+                                   "run_failures",
+                                   "run_goodput",
+                                   "run_checkpoint_interval_s"};
     if (metered) names.emplace_back("run_energy_J");
     std::string text = line(names);
     for (const Answer& one : table.answers) {
@@ -208,7 +268,16 @@ std::string to_csv(const AnswerTable& table) {
                                        field(run_cost(one)),
                                        one.limited_by,
                                        field(longer_s(one, one.published.least)),
-                                       field(longer_s(one, one.published.most))};
+                                       field(longer_s(one, one.published.most)),
+                                       field(elapsed_s(one, &Quantiles::median)),
+                                       field(elapsed_s(one, &Quantiles::p05)),
+                                       field(elapsed_s(one, &Quantiles::p95)),
+                                       field(elapsed_cost(one, &Quantiles::median)),
+                                       field(elapsed_cost(one, &Quantiles::p05)),
+                                       field(elapsed_cost(one, &Quantiles::p95)),
+                                       field(failures(one)),
+                                       field(goodput(one)),
+                                       field(interval_s(one))};
         if (metered) cells.push_back(field(run_energy_J(one)));
         text += line(cells);
     }
@@ -228,6 +297,9 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                                 {"days", "run_time_s", Shown::if_any},
                                 {"by runs", "run_time_least_s", Shown::if_any},
                                 {"cost", "run_cost", Shown::if_any},
+                                {"days with failures", "run_elapsed_median_s", Shown::if_any},
+                                {"cost with failures", "run_elapsed_cost_median", Shown::if_any},
+                                {"goodput", "run_goodput", Shown::if_any},
                                 {"energy", "run_energy_J", Shown::if_any},
                                 {"limited by", "limited_by", Shown::if_any, Align::left}};
     for (const Answer& one : table.answers)
@@ -237,6 +309,7 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                  rounded(one.utilisation.tokens_per_s_per_device, "{:.0f}"),
                  rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
                  gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), days_by_runs(one), money(run_cost(one)),
+                 days_with_failures(one), money(elapsed_cost(one, &Quantiles::median)), percent(goodput(one)),
                  energy(run_energy_J(one)), one.limited_by.empty() ? "-" : one.limited_by});
     return columns;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/platform/efficiency.hpp"
+#include "sim/platform/failures.hpp"
 #include "sim/platform/interference.hpp"
 #include "sim/platform/kernel_rates.hpp"
 #include "sim/platform/power.hpp"
@@ -16,7 +17,7 @@
 #include "sim/topology/shape.hpp"
 
 /// The machine that runs the training: nodes with devices, their links and ports, and the fabric between nodes. Left
-/// out: nodes that differ, failures, switches that block or add delay.
+/// out: nodes that differ, switches that block or add delay.
 namespace syncline {
 
 /// Measured training throughput of one device of this kind for a model.
@@ -140,6 +141,8 @@ struct Cluster {
     NetworkModel network = NetworkModel::exact;
     Latency latency = Latency::travelling;
     Transport transport;
+    PartFailures failures = {};
+    Storage storage = {};
     std::optional<NativePlatform> native;
     std::optional<double> pue;  ///< power usage effectiveness: energy of the facility by that of its equipment
 

@@ -24,6 +24,8 @@ constexpr const char* main_figures[] = {"iteration_time_s",
                                         "run_cost",
                                         "energy_J",
                                         "run_energy_J",
+                                        "run_elapsed_median_s",
+                                        "run_goodput",
                                         "completion_time_s",
                                         "bus_bandwidth_Bps"};
 

@@ -35,6 +35,7 @@ SYNCLINE_EMBED(stages, SYNCLINE_PAGE_DIR "/stages.js")
 SYNCLINE_EMBED(path, SYNCLINE_PAGE_DIR "/path.js")
 SYNCLINE_EMBED(tornado, SYNCLINE_PAGE_DIR "/tornado.js")
 SYNCLINE_EMBED(memory, SYNCLINE_PAGE_DIR "/memory.js")
+SYNCLINE_EMBED(run, SYNCLINE_PAGE_DIR "/run.js")
 SYNCLINE_EMBED(answer, SYNCLINE_PAGE_DIR "/answer.js")
 SYNCLINE_EMBED(figure, SYNCLINE_PAGE_DIR "/figure.js")
 SYNCLINE_EMBED(axes, SYNCLINE_PAGE_DIR "/axes.js")
@@ -88,6 +89,7 @@ std::string_view page_js() {
                                             memory(),
                                             links(),
                                             variant(),
+                                            run(),
                                             answer(),
                                             choices(),
                                             batch_chart(),

@@ -27,6 +27,17 @@ function memory_bar({memory}) {
     return [bar, `${text.join(", ")} GiB`];
 }
 
+/// Returns the time of the whole training: with failures, if they are counted.
+function whole_run_numbers(result) {
+    const iterations = `${digits(result.run_iterations, 6)} iterations`, elapsed = result.run_elapsed_median_s ?? null;
+    if (elapsed === null) return [big_number("whole training", long_time(result.run_time_s), iterations, true)];
+    const range = `${long_time(result.run_elapsed_p05_s)} to ${long_time(result.run_elapsed_p95_s)} (5 to 95 %)`;
+    return [
+        big_number("whole training, with failures", long_time(elapsed), [range, iterations], true),
+        big_number("goodput", units.share(result.run_goodput), `without failures ${long_time(result.run_time_s)}`)
+    ];
+}
+
 function answer_numbers(result, facts) {
     const {memory} = result, run = result.run_time_s ?? null;
     const tokens = result.tokens_per_s !== null && result.tokens_per_s !== undefined;
@@ -36,10 +47,10 @@ function answer_numbers(result, facts) {
              "one iteration", units.s(result.iteration_time_s),
              [spread, result.samples > 0 ? `${facts?.batch ?? result.samples} samples` : `${result.ranks} ranks`], true)] :
         [
-            big_number("whole training", long_time(run), `${digits(result.run_iterations, 6)} iterations`, true),
+            ...whole_run_numbers(result),
             big_number("iteration", units.s(result.iteration_time_s), spread)
         ];
-    const cost = result.run_cost ?? null, per_million = result.cost_per_million_samples ?? null;
+    const cost = result.run_elapsed_cost_median ?? result.run_cost ?? null, per_million = result.cost_per_million_samples ?? null;
     if (cost !== null)
         numbers.push(big_number("cost", money(cost), facts?.price ? `${facts.price} per node and hour` : ""));
     else if (per_million !== null)
@@ -97,7 +108,8 @@ function limit(result, explanation) {
 
 function show_answer(parent, result, variant, several) {
     const {facts, explanation} = variant;
-    parent.replaceChildren(
+    clear(parent);
+    parent.append(
         ...(several ? [make("h2", {"aria-live": "polite"}, result.variant)] : []),
         make(
             "p", {class: "subtitle"},
@@ -110,4 +122,5 @@ function show_answer(parent, result, variant, several) {
                                                                           make("b", {}, value))))] :
                     []),
         ...[limit(result, explanation)].filter(Boolean), time_bar(result));
+    show_run(parent, result, facts?.runs);
 }

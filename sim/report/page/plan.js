@@ -6,15 +6,26 @@ const plan_numbers = {
         (plan.run_time_least_s === null ?
              null :
              [plan.run_time_least_s, plan.run_time_most_s].map((seconds) => digits(seconds / 86400, 3)).join(" to ")),
+    days_with_failures: (plan) =>
+        (plan.run_elapsed_median_s === null ?
+             null :
+             `${digits(plan.run_elapsed_median_s / 86400, 3)} (${
+                 [plan.run_elapsed_p05_s, plan.run_elapsed_p95_s].map((seconds) => digits(seconds / 86400, 3)).join(" to ")})`),
     gibibytes: (bytes) => (bytes === null ? null : bytes / 2 ** 30),
 };
 
 const plan_money = (value) => (value === null ? "–" : value < 1e5 ? digits(value, 3) : `${digits(value / 1e6, 3)} M`);
 
+const counts_failures = (plans) => plans.every((plan) => plan.run_elapsed_median_s !== null);
+
 /// Returns what a chart of the plans compares: days and cost, or what of them is known.
 function plan_axes(plans) {
-    const days = ["days", plan_numbers.days, (value) => digits(value, 3)];
-    const cost = ["cost", (plan) => plan.run_cost, plan_money];
+    const failing = counts_failures(plans);
+    const days = failing ?
+        ["days with failures", (plan) => plan.run_elapsed_median_s / 86400, (value) => digits(value, 3)] :
+        ["days", plan_numbers.days, (value) => digits(value, 3)];
+    const cost = failing ? ["cost with failures", (plan) => plan.run_elapsed_cost_median, plan_money] :
+                           ["cost", (plan) => plan.run_cost, plan_money];
     const ranks = ["ranks", (plan) => plan.ranks, (value) => digits(value)];
     const iteration = ["iteration", (plan) => plan.iteration_time_s, units.s];
     if (plans.every((plan) => plan.run_cost !== null)) return [days, cost];
@@ -38,6 +49,9 @@ function plan_lead(best) {
     const days = plan_numbers.days(best), by_runs = plan_numbers.days_by_runs(best);
     const facts = [
         days === null ? `${units.s(best.iteration_time_s)} for an iteration` : `${digits(days, 3)} days`,
+        best.run_elapsed_median_s === null ?
+            null :
+            `${plan_numbers.days_with_failures(best)} with ${digits(best.run_failures, 3)} failures`,
         by_runs ? `${by_runs} by published runs` : null, best.run_cost === null ? null : `cost ${plan_money(best.run_cost)}`,
         best.run_energy_J === undefined ? null : units.J(best.run_energy_J),
         best.model_flops_utilisation === null ? null : `MFU ${units.share(best.model_flops_utilisation)}`,
@@ -81,11 +95,17 @@ function plan_page() {
         ...(metered ? [["energy", "J"]] : []), ["tokens/s/GPU", "number"],
         ["TFLOP/s/GPU", "number"], ["MFU", "share"], ["memory, GiB", "number"], ["limited by", "text"]
     ];
+    const failing = counts_failures(plans);
+    if (failing) columns.splice(7, 0, ["days with failures", "written"], ["cost with failures", "written"], ["goodput", "share"]);
     const short = (value) => (value === null ? null : digits(value, 3));
     const rows = plans.map(
         (plan) =>
             [plan.ranks, plan.platform, plan.plan, plan.iteration_time_s, short(plan_numbers.days(plan)),
              plan_numbers.days_by_runs(plan), plan.run_cost === null ? null : plan_money(plan.run_cost),
+             ...(failing ? [plan_numbers.days_with_failures(plan),
+                            plan.run_elapsed_cost_median === null ? null : plan_money(plan.run_elapsed_cost_median),
+                            plan.run_goodput] :
+                           []),
              ...(metered ? [plan.run_energy_J ?? null] : []),
              plan.tokens_per_s_per_device && Number(digits(plan.tokens_per_s_per_device)),
              plan.tflops_per_device && Number(digits(plan.tflops_per_device)), plan.model_flops_utilisation,

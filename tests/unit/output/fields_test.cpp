@@ -111,6 +111,10 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     whole.results.front().run = WholeRun{1, 1, 1, 1};
     whole.results.front().samples = 1;
     whole.results.front().energy = Energy{1, 1, 1, 1, 1, 1};
+    FailingRun& failing = whole.results.front().run->failing.emplace();
+    failing.mtbf_s = 1;
+    failing.bytes = 1;
+    failing.goodput.emplace().mean.useful_s = 1;
     whole.results.front().parallelism.layout.context = 2;
     whole.results.front().parallelism.experts = {.ranks = 2, .model = 1, .imbalance = 0.2};
     whole.results.front().parallelism.pipeline.stages = whole.results.front().parallelism.pipeline.micro_batches = 2;
@@ -147,6 +151,27 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "run_iterations",
                                                "run_time_s",
                                                "run_cost",
+                                               "run_elapsed_median_s",
+                                               "run_elapsed_p05_s",
+                                               "run_elapsed_p95_s",
+                                               "run_elapsed_mean_s",
+                                               "run_checkpoints_s",
+                                               "run_lost_s",
+                                               "run_restarts_s",
+                                               "run_goodput",
+                                               "run_failures",
+                                               "run_elapsed_cost_median",
+                                               "run_elapsed_cost_p05",
+                                               "run_elapsed_cost_p95",
+                                               "run_mtbf_s",
+                                               "run_checkpoint_interval_s",
+                                               "run_checkpoint_blocking_s",
+                                               "run_checkpoint_write_s",
+                                               "run_checkpoint_bytes",
+                                               "run_young_interval_s",
+                                               "run_daly_interval_s",
+                                               "run_expected_s",
+                                               "run_seeds",
                                                "energy_J",
                                                "energy_per_million_samples_J",
                                                "power_W",

@@ -1,0 +1,79 @@
+#include "sim/analysis/failing_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/analysis/checkpoint_interval.hpp"
+#include "sim/analysis/used_parts.hpp"
+#include "sim/base/units.hpp"
+#include "sim/lowering/device_memory.hpp"
+
+namespace syncline {
+
+namespace {
+
+double state_bytes(const Lowered& training) {
+    const Model& model = training.model;
+    const Optimizer optimizer = training.plan.optimizer;
+    const double kept =
+        optimizer == Optimizer::none ? 0 : master_element(model) + kept_values(optimizer) * moment_element(model);
+    return static_cast<double>(model.parameters()) * (weight_element(model) + kept);
+}
+
+/// Returns the time to copy the state of the fullest rank to its host.
+double snapshot_s(const Lowered& training) {
+    const Memory memory = memory_of(training);
+    return (memory.weights_bytes + memory.optimizer_bytes) / training.cluster.device.host_link_Bps;
+}
+
+std::string roughly(double seconds) {
+    return format_roughly(seconds, Dimension::seconds);
+}
+
+}  // namespace
+
+std::optional<FailingRun> failing_run(const Lowered& training, std::int64_t nodes, double iterations,
+                                      double iteration_s) {
+    const Checkpointing& plan = training.plan.run.checkpoint;
+    const Cluster& cluster = training.cluster;
+    if (iteration_s <= 0 || (!plan.given && !cluster.failures.any())) return std::nullopt;
+    if (!plan.write_s && !cluster.storage.write_Bps) return std::nullopt;
+    FailingRun run;
+    run.mtbf_s = mtbf_s(cluster.failures, used_parts(cluster, training.places, nodes));
+    if (!plan.write_s) run.bytes = plan.bytes.value_or(state_bytes(training));
+    run.write_s = plan.write_s ? *plan.write_s : *run.bytes / *cluster.storage.write_Bps;
+    run.blocking_s = plan.overlapped ? plan.snapshot_s.value_or(snapshot_s(training)) : run.write_s;
+    run.restart_s = plan.restart_s;
+    run.young_s = young_interval_s(run.blocking_s, run.mtbf_s);
+    run.daly_s = daly_interval_s(run.blocking_s, run.mtbf_s);
+    double wanted_s = plan.interval_s;
+    if (wanted_s == 0) wanted_s = plan.overlapped ? std::max(run.daly_s, run.write_s) : run.daly_s;
+    const double interval = std::clamp(std::round(wanted_s / iteration_s), 1.0, iterations);
+    run.interval_s = interval * iteration_s;
+    const InterruptedRun sampled{
+        iterations,    iteration_s, interval, run.blocking_s, plan.overlapped ? run.write_s : 0,
+        run.restart_s, run.mtbf_s};
+    run.expected_s = expected_elapsed_s(
+        {sampled.useful_s(), run.interval_s, run.blocking_s, sampled.background_s, run.restart_s, run.mtbf_s});
+    run.goodput = sample_goodput(sampled, training.plan.noise.seed);
+    return run;
+}
+
+std::string failures_note(const Lowered& training, std::int64_t nodes, const std::optional<FailingRun>& run) {
+    if (run && !run->goodput)
+        return fmt::format(
+            "the whole run would not end: a part fails every {}, but an interval of {}, its checkpoint of {} and a "
+            "restart of {} have to pass without a failure",
+            roughly(run->mtbf_s), roughly(run->interval_s), roughly(run->write_s), roughly(run->restart_s));
+    if (run || !training.cluster.failures.any()) return "";
+    const double each_s = mtbf_s(training.cluster.failures, used_parts(training.cluster, training.places, nodes));
+    return fmt::format(
+        "the whole run has no failures, though a part of the {} nodes fails every {}: write how long a checkpoint "
+        "takes, "
+        "`training.run.checkpoint: {{write_time: 5 min}}`, or `platform.storage.write_bandwidth`",
+        nodes, roughly(each_s));
+}
+
+}  // namespace syncline

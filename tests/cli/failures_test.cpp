@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
+
+// A whole run with failures: what `run`, `explore` and reports say of it.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+constexpr double minute = 60, hour = 3600;
+
+/// Four nodes with one device each, at 3.6 per hour: 0.004 per second together.
+struct Run : TinyFiles {
+    Outcome run(std::vector<std::string> more, std::vector<std::string> options = {"--format", "json"}) const {
+        std::vector<std::string> arguments{
+            "run",   "scenario.yaml",           "--variant", "ring", "--set", "platform.per_node.price_per_hour=3.6",
+            "--set", "training.fidelity=folded"};
+        for (std::string& one : more) arguments.insert(arguments.end(), {"--set", std::move(one)});
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        return run_in(*this, std::move(arguments));
+    }
+    json result(std::vector<std::string> more) const {
+        const Outcome outcome = run(std::move(more));
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out)["results"][0];
+    }
+    /// Returns the length of a run of 500 h, as a setting.
+    std::string of_500_hours() const {
+        const json one = result({});
+        const double iterations = std::round(500 * hour / one["iteration_time_s"].get<double>());
+        return fmt::format("training.run.samples={}", iterations * one["samples"].get<double>());
+    }
+};
+
+const std::string write_5_min = "training.run.checkpoint={interval: optimal, write_time: 5 min}";
+
+}  // namespace
+
+TEST_CASE("failures: days, cost and goodput of a run beside Daly's formula") {
+    const Run files;
+    const std::string length = files.of_500_hours();
+    const json free = files.result({length});
+    for (const char* field : {"run_elapsed_median_s", "run_goodput", "run_mtbf_s", "run_checkpoint_interval_s"})
+        CHECK(!free.contains(field));
+
+    // Four nodes, each with a failure in 96 h: one a day.
+    const json failing = files.result({length, write_5_min, "platform.failures.node=96 h"});
+    CHECK(failing["run_time_s"] == free["run_time_s"]);
+    CHECK(failing["run_cost"] == free["run_cost"]);
+    CHECK(failing["run_mtbf_s"].get<double>() == Approx(24 * hour));
+    CHECK(failing["run_young_interval_s"].get<double>() == Approx(120 * minute).epsilon(1e-6));
+    CHECK(failing["run_daly_interval_s"].get<double>() == Approx(117 * minute).epsilon(0.01));
+    CHECK(failing["run_checkpoint_interval_s"].get<double>() == Approx(117 * minute).epsilon(0.01));
+    CHECK(failing["run_expected_s"].get<double>() == Approx(547.9 * hour).epsilon(1e-3));
+    const double elapsed_s = failing["run_elapsed_mean_s"];
+    CHECK(elapsed_s == Approx(547.9 * hour).epsilon(5e-3));
+    CHECK(failing["run_goodput"].get<double>() == Approx(500 / 547.9).epsilon(5e-3));
+    CHECK(failing["run_failures"].get<double>() == Approx(547.9 / 24).epsilon(0.03));
+    CHECK(failing["run_seeds"] == 1000);
+    const double parts = failing["run_time_s"].get<double>() + failing["run_checkpoints_s"].get<double>() +
+                         failing["run_lost_s"].get<double>() + failing["run_restarts_s"].get<double>();
+    CHECK(elapsed_s == Approx(parts).epsilon(1e-9));
+    CHECK(failing["run_elapsed_p05_s"] < failing["run_elapsed_median_s"]);
+    CHECK(failing["run_elapsed_median_s"] < failing["run_elapsed_p95_s"]);
+    for (const char* quantile : {"median", "p05", "p95"})
+        CHECK(failing[fmt::format("run_elapsed_cost_{}", quantile)].get<double>() ==
+              Approx(failing[fmt::format("run_elapsed_{}_s", quantile)].get<double>() * 0.004).epsilon(1e-9));
+
+    // All parts that the ring of four uses: devices, nodes, a switch and four cables of a star.
+    const json parted = files.result(
+        {length, write_5_min, "platform.failures={device: 192 h, node: 192 h, switch: 96 h, link: 128 h}"});
+    CHECK(parted["run_mtbf_s"].get<double>() == Approx(hour / (4.0 / 192 + 4.0 / 192 + 1.0 / 96 + 4.0 / 128)));
+}
+
+TEST_CASE("failures: without any, a run takes today's time to the last digit") {
+    const Run files;
+    const std::string length = files.of_500_hours();
+    const json free = files.result({length});
+    const json checkpoints = files.result({length, "training.run.checkpoint={interval: 1 h, write_time: none}"});
+    for (const char* field : {"run_elapsed_median_s", "run_elapsed_p05_s", "run_elapsed_p95_s"})
+        CHECK(checkpoints[field] == free["run_time_s"]);
+    CHECK(checkpoints["run_goodput"] == 1);
+    CHECK(!checkpoints.contains("run_mtbf_s"));
+    // 500 checkpoints of a minute.
+    const json minutes = files.result({length, "training.run.checkpoint={interval: 1 h, write_time: 1 min}"});
+    CHECK(minutes["run_elapsed_median_s"].get<double>() == Approx(500 * hour + 500 * minute).epsilon(1e-6));
+}
+
+TEST_CASE("failures: the seed decides, and a run that would not end is told") {
+    const Run files;
+    const std::string length = files.of_500_hours();
+    const std::vector<std::string> failing{length, write_5_min, "platform.failures.node=96 h"};
+    const std::vector<std::string> json_of{"--format", "json"};
+    const Outcome one = files.run(failing), again = files.run(failing);
+    CHECK(one.out == again.out);
+    CHECK(files.run(failing, {"--format", "json", "--seed", "2"}).out != one.out);
+
+    const Outcome endless = files.run({length, write_5_min, "platform.failures.node=2 min"}, {});
+    CHECK(endless.status == 0);
+    CHECK(endless.out.find("the whole run would not end: a part fails every 30 s") != std::string::npos);
+    const Outcome unknown = files.run({length, "platform.failures.node=96 h"}, {});
+    CHECK(unknown.status == 0);
+    CHECK(unknown.out.find("the whole run has no failures, though a part of the 4 nodes fails every 24 h") !=
+          std::string::npos);
+    const Outcome table = files.run(failing, {});
+    for (const char* text : {"with failures", "goodput", "91.", "failures", "checkpoint every"})
+        CHECK(table.out.find(text) != std::string::npos);
+}
+
+TEST_CASE("failures: explore finds Daly's interval, and not Young's neighbours") {
+    const TempDir directory;
+    for (const auto& [mtbf, interval] : {std::pair<std::string, std::string>{"6 h", "57 min"}, {"24 h", "117 min"}}) {
+        CAPTURE(mtbf);
+        const Outcome outcome =
+            run_in(directory, {"explore", shipped("scenarios/studies/checkpoint-interval.yaml"), "--jobs", "1",
+                               "--constraint", fmt::format("node = '{}'", mtbf), "--format", "json", "--out", mtbf});
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        const json best = json::parse(outcome.out)["ranked"][0];
+        CAPTURE(best.dump());
+        CHECK(best.at("interval") == interval);
+    }
+}
+
+TEST_CASE("failures: a report draws the parts of the run and its runs") {
+    const Run files;
+    const Outcome outcome = files.run({files.of_500_hours(), write_5_min, "platform.failures.node=96 h"},
+                                      {"--report", "page.html", "--format", "json"});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const std::string page = read_file(files / "page.html");
+    CHECK(page.find("Where the run's time goes") != std::string::npos);
+    CHECK(page.find("\"from_s\":") != std::string::npos);
+}
