@@ -228,8 +228,8 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                                 {"days", "run_time_s", Shown::if_any},
                                 {"by runs", "run_time_least_s", Shown::if_any},
                                 {"cost", "run_cost", Shown::if_any},
-                                {"energy", "run_energy_J", Shown::if_any},
-                                {"limited by", "limited_by", Shown::if_any, Align::left}};
+                                {"limited by", "limited_by", Shown::if_any, Align::left},
+                                {"energy", "run_energy_J", Shown::if_any}};
     for (const Answer& one : table.answers)
         add_row(columns,
                 {fmt::format("{}", one.ranks), one.platform, one.words,
@@ -237,7 +237,7 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                  rounded(one.utilisation.tokens_per_s_per_device, "{:.0f}"),
                  rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
                  gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), days_by_runs(one), money(run_cost(one)),
-                 energy(run_energy_J(one)), one.limited_by.empty() ? "-" : one.limited_by});
+                 one.limited_by.empty() ? "-" : one.limited_by, energy(run_energy_J(one))});
     return columns;
 }
 
