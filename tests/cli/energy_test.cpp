@@ -129,6 +129,17 @@ TEST_CASE("energy: published trainings") {
     CHECK(384.0 / 16 * tiny.training_kWh(16, 1'082'990.0 / 384, "400 W", "1") == Approx(433'196).epsilon(1e-5));
 }
 
+TEST_CASE("energy: a node of eight H100 takes what was measured") {
+    // Up to 8.4 kW in training (arXiv 2412.08602), from which follow 2.8 kW beside its devices' limits, and 76 %
+    // of 10.2 kW under heavy loads (arXiv 2506.14551).
+    const Metered tiny;
+    const json result = json::parse(tiny.answer({"run", "llama-3-70b", "--variant", "recipe", "--format", "json"},
+                                                {"platform.host.power.busy=2.8 kW"}))["results"][0];
+    const double node_W = result["power_W"].get<double>() / result["nodes"].get<double>();
+    CHECK(node_W < 8400);
+    CHECK(node_W == Approx(0.76 * 10'200).epsilon(0.05));
+}
+
 TEST_CASE("energy: a plan says what the whole training takes, as a run of it does") {
     const Metered tiny;
     const std::vector<std::string> plan{"plan", "gpt-2",    "--platform", "dgx-h100", "--ranks", "8",     "--batch",
