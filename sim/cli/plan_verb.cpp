@@ -250,6 +250,7 @@ planning::AnswerTable table_of(const std::vector<Case>& cases, const PlanArgumen
                              one.question.batch_from));
         const bool nearer = !one.answers.empty() && one.answers.front().published.any();
         note(peak_note(variant.plan.compute, variant.model.name, variant.cluster.device, nearer));
+        if (!one.answers.empty() && one.answers.front().energy) note(one.answers.front().energy->note());
     }
     const auto gives = [&](const char* key) {
         return std::ranges::any_of(options.arguments, [&](const config::Argument& one) { return one.key == key; });

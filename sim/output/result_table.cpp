@@ -181,8 +181,7 @@ void lead_with_plan(std::vector<ResultColumn>& columns) {
     constexpr std::array asked{"iteration_time_s",   "tokens_per_s_per_device",
                                "tflops_per_device",  "model_flops_utilisation",
                                "memory.total_bytes", "run_time_s",
-                               "run_cost",           "run_energy_J",
-                               "limited_by"};
+                               "run_cost",           "limited_by"};
     auto place = columns.begin() + 3;
     for (const char* field : asked) {
         const auto found = std::ranges::find_if(columns, [&](const auto& one) { return one.column.field == field; });

@@ -300,8 +300,8 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                                 {"days with failures", "run_elapsed_median_s", Shown::if_any},
                                 {"cost with failures", "run_elapsed_cost_median", Shown::if_any},
                                 {"goodput", "run_goodput", Shown::if_any},
-                                {"energy", "run_energy_J", Shown::if_any},
-                                {"limited by", "limited_by", Shown::if_any, Align::left}};
+                                {"limited by", "limited_by", Shown::if_any, Align::left},
+                                {"energy", "run_energy_J", Shown::if_any}};
     for (const Answer& one : table.answers)
         add_row(columns,
                 {fmt::format("{}", one.ranks), one.platform, one.words,
@@ -310,7 +310,7 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                  rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
                  gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), days_by_runs(one), money(run_cost(one)),
                  days_with_failures(one), money(elapsed_cost(one, &Quantiles::median)), percent(goodput(one)),
-                 energy(run_energy_J(one)), one.limited_by.empty() ? "-" : one.limited_by});
+                 one.limited_by.empty() ? "-" : one.limited_by, energy(run_energy_J(one))});
     return columns;
 }
 

@@ -147,6 +147,7 @@ TEST_CASE("energy: folding changes nothing", "[memory]") {
     plan.fidelity = Fidelity::folded;
     const Result folded = simulate(lower(cluster, model, plan));
     CHECK(folded.folded.micro_batches_folded > 0);
+    CHECK(folded.folded.images == 4);  // the replicas of a stage
     REQUIRE(message.energy);
     REQUIRE(folded.energy);
     CHECK(*folded.energy->devices_J == Approx(*message.energy->devices_J).epsilon(1e-9));
