@@ -35,7 +35,7 @@ struct World {
     }
 
     Lowered lowered() const { return lower(cluster, model, plan); }
-    ReplayedIteration replayed() const { return replay_iteration(lowered(), {}); }
+    ReplayedIteration replayed() const { return replay_iteration(lowered(), Watch{}); }
     double compute_s() const {
         Plan alone = plan;
         alone.ranks = 1;
