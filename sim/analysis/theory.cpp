@@ -8,6 +8,7 @@
 
 #include "sim/analysis/carried_cost.hpp"
 #include "sim/collective/axis_rings.hpp"
+#include "sim/collective/every_rounds.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/forecast.hpp"
 #include "sim/iteration/operations.hpp"
@@ -142,6 +143,10 @@ std::optional<double> ExchangeCosts::of(const CollectiveAlgorithm& algorithm, co
                                         std::uint64_t bytes, const Protocol& protocol) {
     if (const auto* switched = dynamic_cast<const InNetwork*>(&algorithm))
         return switched_cost(cluster_, places_, *switched, bytes);
+    if (const auto* rare = dynamic_cast<const EveryRounds*>(&algorithm)) {
+        const std::optional<double> once_s = of(rare->of(), spec, bytes, protocol);
+        return once_s ? std::optional(*once_s / rare->every()) : std::nullopt;
+    }
     const Protocol plain;
     if (const MemberGrid* const grid = grid_of(algorithm))
         return protocol == plain ? axis_rings_cost(cluster_, places_, *grid, algorithm, bytes) : std::nullopt;
@@ -237,10 +242,12 @@ private:
             if (!is_flat(cluster) || !wires_only(cluster.transport)) return std::nullopt;
             return algorithm.cost(ranks, bytes, flat_message_cost(cluster, unlimited));
         }
-        const auto [idle, added] = idle_.try_emplace(&algorithm);
+        const auto* const rare = dynamic_cast<const EveryRounds*>(&algorithm);
+        const auto [idle, added] = idle_.try_emplace(rare ? &rare->of() : &algorithm);
         // After a chain whose latency travels the first ranks are ahead of the last ones in the next exchange.
         if (added)
-            idle->second = leaves_idle(algorithm, ranks) || (spec.peers == Peers::machine && latency_travels(cluster));
+            idle->second =
+                leaves_idle(*idle->first, ranks) || (spec.peers == Peers::machine && latency_travels(cluster));
         // If some rank ends before the others, its next request overlaps with their remaining exchange.
         const bool negotiates = training_.plan.fusion.negotiation != Negotiation::none;
         if (idle->second || training_.plan.compression.kind == Compression::Kind::powersgd ||

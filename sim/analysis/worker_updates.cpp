@@ -12,11 +12,12 @@ namespace {
 struct Worker {
     ProcessId process = 0;
     TaskId update = 0;
-    Interval window;               ///< from its first end of an iteration in the common window to the last
-    std::uint32_t iterations = 1;  ///< in this window
+    Interval window;                  ///< from its first end of an iteration in the common window to the last
+    std::size_t first = 0, last = 0;  ///< the recorded iterations that end then
     bool few = false;
 
-    double period_s() const { return (window.end_s - window.start_s) / iterations; }
+    std::uint32_t iterations() const { return std::max(1u, static_cast<std::uint32_t>(last - first)); }
+    double period_s() const { return (window.end_s - window.start_s) / iterations(); }
     double per_s() const { return period_s() > 0 ? 1 / period_s() : 0; }
 };
 
@@ -30,7 +31,7 @@ Workers workers_of(const TaskGraph& graph, const Timeline& timeline) {
     Workers workers{{}, {0, std::numeric_limits<double>::infinity()}};
     for (TaskId task = 0; task < graph.tasks().size(); ++task) {
         if (graph.tasks()[task].phase != Phase::update) continue;
-        workers.all.push_back({graph.streams()[graph.tasks()[task].stream].process, task, {}, 1, false});
+        workers.all.push_back({graph.streams()[graph.tasks()[task].stream].process, task, {}, 0, 0, false});
         if (recorded.size() > 1)
             workers.window.start_s = std::max(workers.window.start_s, recorded.front()[task].end_s);
         workers.window.end_s = std::min(workers.window.end_s, recorded.back()[task].end_s);
@@ -39,7 +40,8 @@ Workers workers_of(const TaskGraph& graph, const Timeline& timeline) {
         worker.window = {0, recorded.back()[worker.update].end_s};
         if (recorded.size() == 1) continue;
         const auto end_s = [&](std::size_t iteration) { return recorded[iteration][worker.update].end_s; };
-        std::size_t first = 0, last = recorded.size() - 1;
+        std::size_t &first = worker.first, &last = worker.last;
+        last = recorded.size() - 1;
         while (first < last && end_s(first) < workers.window.start_s) ++first;
         while (last > first && end_s(last) > workers.window.end_s) --last;
         worker.few = first == last;
@@ -48,7 +50,6 @@ Workers workers_of(const TaskGraph& graph, const Timeline& timeline) {
             last = recorded.size() - 1;
         }
         worker.window = {end_s(first), end_s(last)};
-        worker.iterations = static_cast<std::uint32_t>(last - first);
     }
     return workers;
 }
@@ -86,12 +87,10 @@ WorkerUpdates updates_of(const TaskGraph& graph, const Timeline& timeline) {
     const Workers workers = workers_of(graph, timeline);
     WorkerUpdates result;
     std::map<ProcessId, std::size_t> ranks;
-    std::vector<bool> few;
     for (const Worker& worker : workers.all) {
         ranks[worker.process] = ranks.size();
         result.per_s_by_rank.push_back(worker.per_s());
         result.per_s += result.per_s_by_rank.back();
-        few.push_back(worker.few);
         result.few = result.few || worker.few;
     }
     std::map<std::uint64_t, std::uint64_t> counts;
@@ -107,10 +106,9 @@ WorkerUpdates updates_of(const TaskGraph& graph, const Timeline& timeline) {
             return static_cast<std::uint64_t>(found - order.begin());
         };
         for (const Chain& chain : part) {
-            for (std::size_t i = 1; i < timeline.recorded.size(); ++i) {
+            const std::size_t rank = ranks.at(chain.worker);
+            for (std::size_t i = workers.all[rank].first + 1; i <= workers.all[rank].last; ++i) {
                 const double end_s = timeline.recorded[i][chain.apply].end_s;
-                const std::size_t rank = ranks.at(chain.worker);
-                if (!few[rank] && (end_s <= workers.window.start_s || end_s > workers.window.end_s)) continue;
                 const double own_s = timeline.recorded[i - 1][chain.apply].end_s;
                 const double read_s = timeline.recorded[i - 1][chain.pull].start_s;
                 const std::uint64_t seen = read_s <= own_s ? before(own_s, chain.worker, i - 1) + 1
@@ -148,16 +146,19 @@ Breakdown measure_workers(const TaskGraph& graph, const Timeline& timeline) {
     const bool alike = std::ranges::all_of(workers.all, [&](const Worker& one) { return one.period_s() == first_s; });
     Breakdown result;
     result.iteration_s = alike ? first_s : count / rate;
+    add_extremes(result, graph, timeline, period);
+    result.longest_compute_s = 0;
     for (const Worker& worker : workers.all) {
-        const Breakdown own = parts_of(graph, timeline, worker.update, worker.window, period, worker.iterations);
+        const Breakdown own = parts_of(graph, timeline, worker.update, worker.window, period, worker.iterations());
         const double weight = own.iteration_s > 0 ? result.iteration_s / own.iteration_s / count : 0;
         result.compute_s += weight * own.compute_s;
+        // In the same time, in which slower workers have fewer iterations.
+        result.longest_compute_s = std::max(result.longest_compute_s, count * weight * own.compute_s);
         result.communication_s += weight * own.communication_s;
         result.exposed_communication_s += weight * own.exposed_communication_s;
         result.waiting_s += weight * own.waiting_s;
         result.idle_s += weight * own.idle_s;
     }
-    add_extremes(result, graph, timeline, period);
     return result;
 }
 

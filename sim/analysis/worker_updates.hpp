@@ -12,7 +12,8 @@
 /// Window. All is measured while all workers run: from the end of the first recorded iteration of the worker that ends
 /// it last, to the end of the last one of the worker that ends it first. In it worker i ends k_i + 1 iterations in T_i
 /// seconds from the first to the last of these, so that its rate is r_i = k_i / T_i, without an error of the window's
-/// edges. A worker with k_i = 0 is measured over all its iterations instead, and a note says so.
+/// edges, and the staleness of these k_i updates counts. A worker with k_i = 0 is measured over all its iterations
+/// instead, and a note says so.
 ///
 /// Time. Of N workers an iteration is the time of N updates, N / Σ r_i; with workers of one speed it is the time of
 /// each one's iteration. Its parts are means over the workers.

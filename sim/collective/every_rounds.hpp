@@ -20,6 +20,7 @@ public:
 
     /// Returns what is executed in every H-th round.
     const CollectiveAlgorithm& of() const { return *of_; }
+    std::uint32_t every() const { return every_; }
 
     std::uint32_t lanes() const override { return of_->lanes(); }
     std::uint32_t slices() const override { return of_->slices(); }

@@ -35,7 +35,7 @@ struct World {
     }
 
     Lowered lowered() const { return lower(cluster, model, plan); }
-    ReplayedIteration replayed() const { return replay_iteration(lowered(), {}); }
+    ReplayedIteration replayed() const { return replay_iteration(lowered(), Watch{}); }
     double compute_s() const {
         Plan alone = plan;
         alone.ranks = 1;
@@ -79,32 +79,29 @@ World random_world(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("asynchronous: a worker alone takes c + 2S/B", "[memory]") {
-    World world(1, 4'000'000, 1000);
-    world.plan.iterations = 5;
-    const WorkerUpdates updates = *simulate(world.lowered()).updates;
-    CHECK(updates.per_s == Approx(1 / (world.compute_s() + 2 * world.transfer_s())));
-    CHECK(updates.mean_staleness == 0);
-}
-
 TEST_CASE("asynchronous: updates per second are those of the workers, or those of the servers' links") {
-    // Computation times of a wide spread keep workers out of step, so that the links are used evenly.
+    // Computation times of a wide spread keep workers out of step, so that the links are used evenly. The bounds meet
+    // at c/(S/B) + 2 = 22 workers per server.
     const std::int64_t servers = GENERATE(1, 2, 4);
-    const std::int64_t workers = GENERATE(2, 4, 24);
-    World world(workers, 4'000'000, 5000);
+    const bool many = GENERATE(false, true);
+    const std::int64_t workers = many ? 40 * servers : 4;
+    World world(workers, 2'000'000, 20'000);
+    world.cluster.nodes = 256;
     world.plan.servers.count = servers;
     world.plan.servers.assignment = ServerAssignment::sliced;
     world.plan.noise.jitter = 0.5;
-    world.plan.iterations = 120;
-    const double shard_s = world.transfer_s() / static_cast<double>(servers);
-    // A worker's own link carries all shards.
-    const double alone_s = world.compute_s() + 2 * world.transfer_s();
-    const double bound_per_s = std::min(static_cast<double>(workers) / alone_s, 1 / shard_s);
+    world.plan.iterations = 40;
+    const double compute_s = world.compute_s(), transfer_s = world.transfer_s();
+    REQUIRE(compute_s == Approx(20 * transfer_s));
+    const double workers_per_s = static_cast<double>(workers) / (compute_s + 2 * transfer_s);
+    const double servers_per_s = static_cast<double>(servers) / transfer_s;
+    CHECK((servers_per_s < workers_per_s) == many);
+    const double bound_per_s = std::min(workers_per_s, servers_per_s);
     const WorkerUpdates updates = *simulate(world.lowered()).updates;
     INFO(servers << " servers, " << workers << " workers: " << updates.per_s / bound_per_s);
-    CHECK(updates.per_s < 1.03 * bound_per_s);
-    CHECK(updates.per_s > 0.85 * bound_per_s);
-    CHECK(updates.mean_staleness == Approx(static_cast<double>(workers) - 1).epsilon(0.03));
+    CHECK(updates.per_s < 1.05 * bound_per_s);
+    CHECK(updates.per_s > 0.9 * bound_per_s);
+    CHECK(updates.mean_staleness == Approx(static_cast<double>(workers) - 1).epsilon(0.05));
 }
 
 TEST_CASE("asynchronous: between a worker's updates there is one of each other worker, if all are equally fast") {
@@ -123,7 +120,7 @@ TEST_CASE("asynchronous: between a worker's updates there is one of each other w
 TEST_CASE("asynchronous: a worker of a quarter of the others' speed misses four updates of each") {
     World world(4, 4, 1000);
     world.plan.noise.stragglers = {0, {3}, 4};
-    world.plan.iterations = 41;
+    world.plan.iterations = 40;
     const WorkerUpdates updates = *simulate(world.lowered()).updates;
     const double fast_per_s = 1 / world.compute_s();
     for (const std::size_t fast : {0u, 1u, 2u}) {
