@@ -95,7 +95,8 @@ std::optional<Goodput> sample_goodput(const InterruptedRun& run, std::uint64_t s
     constexpr std::size_t least_runs = 20;
     Goodput result;
     ElapsedParts sum;
-    for (std::uint64_t number = 0; number < sampled_runs; ++number) {
+    const std::size_t most_runs = std::isinf(run.mtbf_s) ? 1 : sampled_runs;
+    for (std::uint64_t number = 0; number < most_runs; ++number) {
         if (number >= least_runs && sum.failures > most_failures) break;
         const std::optional<ElapsedParts> one =
             sample(run, Failures(run.mtbf_s, seed, number), most_failures / least_runs);

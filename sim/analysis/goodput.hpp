@@ -59,7 +59,8 @@ struct Goodput {
     double goodput() const { return mean.useful_s / mean.total_s(); }
 };
 
-/// Number of runs that are sampled. Fewer if they have more than `most_failures` together, but no less than 20.
+/// Number of runs that are sampled. Fewer if they have more than `most_failures` together, but no less than 20; one if
+/// nothing fails.
 inline constexpr std::size_t sampled_runs = 1000;
 inline constexpr double most_failures = 20e6;
 

@@ -189,7 +189,6 @@ void describe(Fields& fields, PartFailures& failures) {
          failures.node_s);
     part({"switch", "Mean time between failures of one switch of the fabric: `59700 d`."}, failures.switch_s);
     part({"link", "Mean time between failures of one cable of the fabric: `53400 d`."}, failures.link_s);
-    if (fields.sound() && !failures.any()) fields.reject("node", "no part fails", "write for example `node: 264 d`");
 }
 
 /// Rejects a transport that takes all multiprocessors of the device.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -38,6 +39,14 @@ std::string three_digits(const std::optional<double>& value) {
 const Goodput* goodput_of(const Result& result) {
     const bool sampled = result.run && result.run->failing && result.run->failing->goodput;
     return sampled ? &*result.run->failing->goodput : nullptr;
+}
+
+/// Formats the time between two checkpoints, for which minutes are usual.
+std::string interval(double time_s) {
+    constexpr double minute = 60, hour = 60 * minute;
+    if (!std::isfinite(time_s)) return "-";
+    if (time_s < 2 * minute) return seconds(time_s);
+    return time_s < 3 * hour ? fmt::format("{:.3g} min", time_s / minute) : fmt::format("{:.3g} h", time_s / hour);
 }
 
 std::string name(const Result& result) {
@@ -158,8 +167,8 @@ std::vector<ResultColumn> others(const Report& report) {
         {{"mean power", "power_W", metered ? Shown::always : if_chosen}},
         {{"energy of run", "run_energy_J", whole && metered ? Shown::always : if_chosen}},
         {{"with failures", "run_elapsed_median_s", of_failures, Align::right, true}},
-        {{"5 %", "run_elapsed_p05_s", of_failures}},
-        {{"95 %", "run_elapsed_p95_s", of_failures}},
+        {{"run 5 %", "run_elapsed_p05_s", of_failures}},
+        {{"run 95 %", "run_elapsed_p95_s", of_failures}},
         {{"cost with failures", "run_elapsed_cost_median", failing && priced ? Shown::always : if_chosen}},
         {{"failures", "run_failures", of_failures},
          [](const Result& r) {
@@ -171,8 +180,10 @@ std::vector<ResultColumn> others(const Report& report) {
              const Goodput* const sampled = goodput_of(r);
              return sampled ? percent(sampled->goodput()) : "-";
          }},
-        {{"checkpoint every", "run_checkpoint_interval_s", of_failures}},
-        {{"optimum", "run_daly_interval_s", of_failures}},
+        {{"checkpoint every", "run_checkpoint_interval_s", of_failures},
+         [](const Result& r) { return r.run && r.run->failing ? interval(r.run->failing->interval_s) : "-"; }},
+        {{"optimum", "run_daly_interval_s", of_failures},
+         [](const Result& r) { return r.run && r.run->failing ? interval(r.run->failing->daly_s) : "-"; }},
     };
 }
 

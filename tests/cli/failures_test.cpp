@@ -140,3 +140,21 @@ TEST_CASE("failures: a report draws the parts of the run and its runs") {
     CHECK(page.find("Where the run's time goes") != std::string::npos);
     CHECK(page.find("\"from_s\":") != std::string::npos);
 }
+
+TEST_CASE("failures: Llama 3's interruptions leave more than 90 % of the run") {
+    const TempDir directory;
+    const auto result = [&](const std::string& variant) {
+        const Outcome outcome =
+            run_in(directory, {"run", "llama-3-405b-run", "--variant", variant, "--format", "json"});
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out)["results"][0];
+    };
+    const json assumed = result("assumed");
+    // 419 interruptions in 54 days; 14 B of 405 billion parameters at 2 TB/s.
+    CHECK(54 * 24 * hour / assumed["run_mtbf_s"].get<double>() == Approx(419).epsilon(0.01));
+    CHECK(assumed["run_checkpoint_bytes"].get<double>() == Approx(14 * 405e9).epsilon(0.01));
+    CHECK(assumed["run_checkpoint_write_s"].get<double>() == Approx(2.8).epsilon(0.02));
+    CHECK(assumed["run_goodput"].get<double>() > 0.9);
+    CHECK(assumed["run_elapsed_mean_s"].get<double>() == Approx(assumed["run_expected_s"].get<double>()).epsilon(5e-3));
+}

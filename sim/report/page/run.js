@@ -6,15 +6,21 @@ const run_parts = [
     ["lost work", (result) => result.run_lost_s], ["restarts", (result) => result.run_restarts_s]
 ];
 
+/// Returns the time of a checkpoint, or between two of them, for which minutes are usual.
+function interval_text(seconds) {
+    if (seconds < 120) return units.s(seconds);
+    return seconds < 10800 ? `${digits(seconds / 60, 3)} min` : `${digits(seconds / 3600, 3)} h`;
+}
+
 /// Says what a run with failures assumes, and what follows from it.
 function run_sentences(result) {
     const failures = result.run_mtbf_s === undefined ?
         "Nothing fails." :
         `A part that the job uses fails every ${long_time(result.run_mtbf_s)}: ${
             digits(result.run_failures, 3)} failures in the mean run.`;
-    const every = long_time(result.run_checkpoint_interval_s), best = result.run_daly_interval_s;
+    const every = interval_text(result.run_checkpoint_interval_s), best = result.run_daly_interval_s;
     const checkpoint = `A checkpoint after every ${every} of useful time stops the training for ${
-        units.s(result.run_checkpoint_blocking_s)}${best === undefined ? "" : `; Daly's optimum is every ${long_time(best)}`}.`;
+        interval_text(result.run_checkpoint_blocking_s)}${best === undefined ? "" : `; Daly's optimum is every ${interval_text(best)}`}.`;
     return `${failures} ${checkpoint} Goodput, useful / elapsed time, is ${units.share(result.run_goodput)}.`;
 }
 
