@@ -10,6 +10,7 @@
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/sweep.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/replay/symmetry.hpp"
 
 namespace syncline {
 
@@ -60,10 +61,13 @@ void add_limits(const Cluster& cluster, std::vector<SweepPoint>& points, const s
 
 Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
-    const Sweep sweep = build_sweep(cluster, plan, chosen);
+    Sweep sweep = build_sweep(cluster, plan, chosen);
     const std::vector<std::optional<double>> closed_s = closed_forms(cluster, plan, chosen);
     ReplayOptions options{.iterations = sweep.rounds, .measured = sweep.rounds - 1, .averaged = sweep.rounds};
     FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, sweep.graph);
+    if (fidelity.folds)
+        if (const Rotations rotations = rotations_of(cluster, plan, chosen); rotations.images() > 1)
+            sweep = build_sweep(cluster, plan, chosen, rotations);
     options.fold = fidelity.folds;
     Measured measured{{}, watched_replay(cluster, sweep.graph, options, watch)};
 
@@ -115,6 +119,16 @@ double bus_factor(const std::string& operation, double ranks) {
     for (const char* once : {"reduce-scatter", "allgather", "all-to-all", "gather", "scatter"})
         if (operation == once) return (ranks - 1) / ranks;
     return 1;
+}
+
+Rotations rotations_of(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
+    const std::vector<Rotation> alike = alike_ranks(plan, chosen);
+    if (alike.empty()) return {};
+    const Sweep sweep = build_sweep(cluster, plan, chosen, Rotations::nested(alike));
+    const Lanes lanes(sweep.graph);
+    const Wires wires(cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)),
+                      lanes.channels());
+    return rotations_of(sweep.graph, alike, lanes, wires, false);
 }
 
 SweepResult simulate_sweep(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {

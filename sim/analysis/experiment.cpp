@@ -84,14 +84,14 @@ double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::
 }  // namespace
 
 Rotations rotations_of(const Lowered& training) {
-    const Rotations alike = alike_ranks(training);
-    if (alike.images() == 1) return alike;
+    const std::vector<Rotation> alike = alike_ranks(training);
+    if (alike.empty()) return {};
     // All microbatches have the same exchanges.
     const Lowered few = with_micro_batches(training, training.plan.parallelism.pipeline.fewest_micro_batches());
-    const TaskGraph graph = build_representatives(few, alike);
+    const TaskGraph graph = build_representatives(few, Rotations::nested(alike));
     const Lanes lanes(graph);
     const Wires wires(training.cluster, training.places, lanes.channels());
-    return rotations_of(graph, lanes, wires, training.plan.fidelity == Fidelity::averaged);
+    return rotations_of(graph, alike, lanes, wires, training.plan.fidelity == Fidelity::averaged);
 }
 
 std::optional<TaskGraph> representatives_of(const Lowered& training) {

@@ -76,10 +76,12 @@ private:
 /// Returns true if the rotation takes the processes of a node to one node, and those of a device to one device.
 bool rotates_nodes(const std::vector<Place>& places, const Rotation& rotation);
 
-/// Returns the rotations that are symmetries on these links, of a graph with those representatives only that its
-/// rotations have (TaskGraph::represent), and of equal or larger periods than theirs. They are searched for span by
-/// span, the largest first, and may still fail in a graph that has all of their representatives.
-Rotations rotations_of(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average);
+/// Returns the rotations that are symmetries on these links, of a graph with representatives only (TaskGraph::represent)
+/// of rotations among `alike`, under which tasks are alike, as under those with multiples of their periods: at most one
+/// of each span, the largest first (alike.hpp). They are searched for span by span, and may still fail in a graph that
+/// has all of their representatives.
+Rotations rotations_of(const TaskGraph& graph, const std::vector<Rotation>& alike, const Lanes& lanes,
+                       const Wires& wires, bool average);
 
 /// Returns the symmetry of this graph on these links, with the smallest period in each of its spans, the largest span
 /// first; nothing if there is none. Of a graph with representatives only (TaskGraph::represent) it is theirs, or there
