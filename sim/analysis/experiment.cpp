@@ -83,7 +83,7 @@ double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::
 
 }  // namespace
 
-Rotations rotations_of(const Lowered& training) {
+Rotations rotations_of(const Lowered& training, std::size_t most_pairs) {
     const std::vector<Rotation> alike = alike_ranks(training);
     if (alike.empty()) return {};
     // All microbatches have the same exchanges.
@@ -91,17 +91,19 @@ Rotations rotations_of(const Lowered& training) {
     const TaskGraph graph = build_representatives(few, Rotations::nested(alike));
     const Lanes lanes(graph);
     const Wires wires(training.cluster, training.places, lanes.channels());
-    return rotations_of(graph, alike, lanes, wires, training.plan.fidelity == Fidelity::averaged);
+    return rotations_of(graph, alike, lanes, wires, training.plan.fidelity == Fidelity::averaged, most_pairs);
 }
 
 std::optional<TaskGraph> representatives_of(const Lowered& training) {
-    const Rotations rotations = rotations_of(training);
-    if (rotations.images() == 1) return std::nullopt;
-    std::optional<TaskGraph> graph = build_representatives(training, rotations);
-    const Lanes lanes(*graph);
-    const Wires wires(training.cluster, training.places, lanes.channels());
-    const bool average = training.plan.fidelity == Fidelity::averaged;
-    return find_symmetry(*graph, lanes, wires, average) ? std::move(graph) : std::nullopt;
+    for (const std::size_t most_pairs : {few_pairs, all_pairs}) {
+        const Rotations rotations = rotations_of(training, most_pairs);
+        if (rotations.images() == 1) break;
+        std::optional<TaskGraph> graph = build_representatives(training, rotations);
+        const Lanes lanes(*graph);
+        const Wires wires(training.cluster, training.places, lanes.channels());
+        if (find_symmetry(*graph, lanes, wires, training.plan.fidelity == Fidelity::averaged)) return graph;
+    }
+    return std::nullopt;
 }
 
 void mark_best(Report& report) {

@@ -87,9 +87,8 @@ std::uint32_t rounds_of(const std::vector<Chosen>& chosen) {
 
 std::vector<Rotation> alike_ranks(const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
     std::vector<Rotation> alike;
-    const bool reduced_in_network = std::ranges::any_of(chosen, [](const Chosen& one) {
-        return dynamic_cast<const InNetwork*>(one.algorithm.get()) != nullptr;
-    });
+    const bool reduced_in_network = std::ranges::any_of(
+        chosen, [](const Chosen& one) { return dynamic_cast<const InNetwork*>(one.algorithm.get()) != nullptr; });
     if (plan.served() || reduced_in_network) return alike;
     for (const std::uint32_t span : spans_within(static_cast<std::uint32_t>(plan.ranks))) alike.push_back({span, 1});
     return alike;

@@ -1,7 +1,6 @@
 #include "sim/replay/symmetry.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -13,8 +12,6 @@
 namespace syncline {
 
 namespace {
-
-constexpr std::size_t all_pairs = std::numeric_limits<std::size_t>::max(), few_pairs = 256;
 
 /// Returns true if the messages of all repetitions have the same sizes.
 bool sizes_alike(const Partition& partition, const Message& a, const Message& b) {
@@ -65,8 +62,10 @@ private:
         if (one.size() != other.size()) return false;
         if (std::ranges::equal(one, other, alike)) return true;
         if (ordered_ || one.size() < 2) return false;
-        sort(one, [this](const Message& message) { return images_[message.peer]; }, sorted_);
-        sort(other, [](const Message& message) { return message.peer; }, others_);
+        sort(
+            one, [this](const Message& message) { return images_[message.peer]; }, sorted_);
+        sort(
+            other, [](const Message& message) { return message.peer; }, others_);
         return std::ranges::equal(sorted_, others_,
                                   [&](std::uint32_t a, std::uint32_t b) { return alike(one[a], other[b]); });
     }
@@ -129,8 +128,7 @@ public:
             each_rotation([&] {
                 return rotates_nodes(wires_.places(), rotation_) && (built ? moved_groups() : processes(true));
             }) &&
-            links(average, most_pairs) &&
-            each_rotation([&] { return built ? same_programs() : processes(false); });
+            links(average, most_pairs) && each_rotation([&] { return built ? same_programs() : processes(false); });
         return found ? std::optional(symmetry_) : std::nullopt;
     }
 
@@ -243,9 +241,8 @@ private:
         const std::span<const ProcessId> one = graph_.group(a.group), other = graph_.group(b.group);
         if (a.tag != b.tag || a.bytes != b.bytes || a.gamma_s_per_B != b.gamma_s_per_B || a.kind != b.kind ||
             a.buffered != b.buffered || !(a.protocol == b.protocol) || other.size() != one.size() ||
-            a.algorithm->period() != 1 || b.algorithm->period() != 1 ||
-            a.algorithm->lanes() != b.algorithm->lanes() || a.algorithm->slices() != b.algorithm->slices() ||
-            !closed(one) || (a.group == b.group && &a != &b))
+            a.algorithm->period() != 1 || b.algorithm->period() != 1 || a.algorithm->lanes() != b.algorithm->lanes() ||
+            a.algorithm->slices() != b.algorithm->slices() || !closed(one) || (a.group == b.group && &a != &b))
             return false;
         const Places places = places_after(one, other);
         return std::ranges::count(places, no_image) == 0 && same_programs(a, b, places);
@@ -389,19 +386,12 @@ Rotations smallest(const std::vector<Rotation>& candidates, Works works) {
 }  // namespace
 
 Rotations rotations_of(const TaskGraph& graph, const std::vector<Rotation>& alike, const Lanes& lanes,
-                       const Wires& wires, bool average) {
+                       const Wires& wires, bool average, std::size_t most_pairs) {
     if (!may_be_alike(graph, wires)) return {};
     SymmetryCheck check(graph, lanes, wires);
-    const auto works = [&](const Rotations& rotations, std::size_t most_pairs) {
+    return smallest(alike, [&](const Rotations& rotations) {
         return check.find(rotations, false, most_pairs) || (average && check.find(rotations, true, most_pairs));
-    };
-    // A few routes show most rotations that are none.
-    for (const std::size_t most_pairs : {few_pairs, all_pairs}) {
-        const Rotations found =
-            smallest(alike, [&](const Rotations& rotations) { return works(rotations, most_pairs); });
-        if (found.images() == 1 || most_pairs == all_pairs || works(found, all_pairs)) return found;
-    }
-    return {};
+    });
 }
 
 std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average) {
