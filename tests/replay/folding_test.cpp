@@ -415,8 +415,9 @@ TEST_CASE("folding: where routes go by position, all-to-alls are folded as far a
         // One partner after the other: the order among them is that of the ranks, and only whole leaves keep it.
         {"one partner after the other", fat_tree({4, 6}, {1, 1}), 24, "pairwise", 6},
         {"a ring", wired(Shape::ring, bandwidth, latency), 7, "direct", 7},
-        {"a torus", torus({3, 4, 2}), 24, "direct", 24},
-        {"a larger torus", torus({5, 6}), 30, "direct", 30},
+        {"a torus", torus({3, 5, 2}), 30, "direct", 30},
+        // Half round a cycle of 4 the two ways are equal, and the first listed one depends on the place.
+        {"a torus of even cycles", torus({3, 4, 2}), 24, "direct", 6},
         {"a hypercube", hypercube(16), 16, "direct", 16},
     };
     for (World world : worlds) {
