@@ -10,6 +10,7 @@
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/sweep.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/replay/symmetry.hpp"
 
 namespace syncline {
 
@@ -62,11 +63,21 @@ Wires wires_of(const Cluster& cluster, const CollectivePlan& plan, const Lanes& 
     return {cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)), lanes.channels()};
 }
 
+/// Returns the rotations as far as the routes of `most_pairs` show.
+Rotations find_rotations(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen,
+                         std::size_t most_pairs) {
+    const std::vector<Rotation> alike = alike_ranks(plan, chosen);
+    if (alike.empty()) return {};
+    const Sweep sweep = build_sweep(cluster, plan, chosen, Rotations::nested(alike));
+    const Lanes lanes(sweep.graph);
+    return rotations_of(sweep.graph, alike, lanes, wires_of(cluster, plan, lanes), false, most_pairs);
+}
+
 /// Leaves the ranks of a sweep that stand for the others, if some do.
 std::optional<Symmetry> leave_representatives(Sweep& sweep, const Cluster& cluster, const CollectivePlan& plan,
                                               const std::vector<Chosen>& chosen) {
     for (const std::size_t most_pairs : {few_pairs, all_pairs}) {
-        const Rotations rotations = rotations_of(cluster, plan, chosen, most_pairs);
+        const Rotations rotations = find_rotations(cluster, plan, chosen, most_pairs);
         if (rotations.images() == 1) break;
         Sweep some = build_sweep(cluster, plan, chosen, rotations);
         const Lanes lanes(some.graph);
@@ -140,13 +151,8 @@ double bus_factor(const std::string& operation, double ranks) {
     return 1;
 }
 
-Rotations rotations_of(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen,
-                       std::size_t most_pairs) {
-    const std::vector<Rotation> alike = alike_ranks(plan, chosen);
-    if (alike.empty()) return {};
-    const Sweep sweep = build_sweep(cluster, plan, chosen, Rotations::nested(alike));
-    const Lanes lanes(sweep.graph);
-    return rotations_of(sweep.graph, alike, lanes, wires_of(cluster, plan, lanes), false, most_pairs);
+Rotations rotations_of(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
+    return find_rotations(cluster, plan, chosen, few_pairs);
 }
 
 SweepResult simulate_sweep(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {

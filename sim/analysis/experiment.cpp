@@ -81,9 +81,8 @@ double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::
     return error_s + apart_s / window;
 }
 
-}  // namespace
-
-Rotations rotations_of(const Lowered& training, std::size_t most_pairs) {
+/// Returns the rotations as far as the routes of `most_pairs` show.
+Rotations find_rotations(const Lowered& training, std::size_t most_pairs) {
     const std::vector<Rotation> alike = alike_ranks(training);
     if (alike.empty()) return {};
     // All microbatches have the same exchanges.
@@ -94,9 +93,15 @@ Rotations rotations_of(const Lowered& training, std::size_t most_pairs) {
     return rotations_of(graph, alike, lanes, wires, training.plan.fidelity == Fidelity::averaged, most_pairs);
 }
 
+}  // namespace
+
+Rotations rotations_of(const Lowered& training) {
+    return find_rotations(training, few_pairs);
+}
+
 std::optional<TaskGraph> representatives_of(const Lowered& training) {
     for (const std::size_t most_pairs : {few_pairs, all_pairs}) {
-        const Rotations rotations = rotations_of(training, most_pairs);
+        const Rotations rotations = find_rotations(training, most_pairs);
         if (rotations.images() == 1) break;
         std::optional<TaskGraph> graph = build_representatives(training, rotations);
         const Lanes lanes(*graph);

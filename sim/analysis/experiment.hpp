@@ -14,7 +14,6 @@
 #include "sim/base/spread.hpp"
 #include "sim/lowering/device_memory.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/replay/symmetry.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
 /// Simulation of a training iteration.
@@ -78,9 +77,9 @@ struct ReplayedIteration {
     Breakdown time;
 };
 
-/// Returns the rotations under which some ranks of each stage stand for the others in a replay that folds, as far as
-/// the routes of `most_pairs` show (symmetry.hpp).
-Rotations rotations_of(const Lowered& training, std::size_t most_pairs = few_pairs);
+/// Returns the rotations under which some ranks of each stage stand for the others in a replay that folds, as far as a
+/// few routes show (symmetry.hpp).
+Rotations rotations_of(const Lowered& training);
 
 /// Returns the graph of representatives with the fewest ranks; nothing if no ranks stand for others.
 std::optional<TaskGraph> representatives_of(const Lowered& training);

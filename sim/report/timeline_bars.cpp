@@ -84,12 +84,12 @@ struct Bar {
 };
 
 using Lane = std::pair<ProcessId, StreamKind>;
-using BarsByLane = std::map<Lane, std::vector<Bar>>;
+using Lanes = std::map<Lane, std::vector<Bar>>;
 
 /// Returns the bars of the chosen processes inside the window, relative to its start. Receives wait from early on, and
 /// what they wait for is in the sender's lane: they have no bars.
-BarsByLane bars_in_window(const TimelineView& view, const std::set<ProcessId>& chosen) {
-    BarsByLane lanes;
+Lanes bars_in_window(const TimelineView& view, const std::set<ProcessId>& chosen) {
+    Lanes lanes;
     const double length = view.window.end_s - view.window.start_s;
     for (StreamId stream = 0; stream < view.graph.streams().size(); ++stream) {
         const Stream& of = view.graph.streams()[stream];
@@ -129,7 +129,7 @@ std::vector<Bar> joined(const std::vector<Bar>& bars, double resolution_s) {
 }
 
 /// Joins bars, doubling the resolution until at most `most` bars remain or none can be joined. Returns the resolution.
-double join_all(BarsByLane& lanes, double window_s, std::size_t most) {
+double join_all(Lanes& lanes, double window_s, std::size_t most) {
     double resolution_s = window_s / 20'000;
     for (bool first = true;; first = false, resolution_s *= 2) {
         std::size_t count = 0;
@@ -200,7 +200,7 @@ Json page_timeline(const TimelineView& view, std::int64_t ranks, std::uint32_t l
         chosen.insert(drawable[one]);
     for (const std::uint32_t server : picked(processes - workers, for_servers, 0)) chosen.insert(workers + server);
 
-    BarsByLane lanes = bars_in_window(view, chosen);
+    Lanes lanes = bars_in_window(view, chosen);
     const double resolution_s = join_all(lanes, window_s, limits.bars);
     constexpr double ticks = 1e6;
     const double tick_s = window_s / ticks;
