@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/analysis/micro_batches.hpp"
 #include "sim/base/units.hpp"
@@ -122,8 +123,9 @@ Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
     const Work whole = work_of(plan, chosen);
-    return estimate(cluster, choose_fidelity(plan.fidelity, cluster, 0, counted_messages(whole)), whole,
-                    {{whole}, whole}, rounds_of(chosen), 1,
+    FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, 0, counted_messages(whole));
+    const std::uint32_t images = fidelity.folds ? rotations_of(cluster, plan, chosen).images() : 1;
+    return estimate(cluster, std::move(fidelity), whole, {{whole}, whole, images}, rounds_of(chosen), 1,
                     place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)));
 }
 

@@ -10,6 +10,7 @@
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/sweep.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/replay/symmetry.hpp"
 
 namespace syncline {
 
@@ -58,12 +59,45 @@ void add_limits(const Cluster& cluster, std::vector<SweepPoint>& points, const s
     }
 }
 
+Wires wires_of(const Cluster& cluster, const CollectivePlan& plan, const Lanes& lanes) {
+    return {cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)), lanes.channels()};
+}
+
+/// Returns the rotations as far as the routes of `most_pairs` show.
+Rotations find_rotations(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen,
+                         std::size_t most_pairs) {
+    const std::vector<Rotation> alike = alike_ranks(plan, chosen);
+    if (alike.empty()) return {};
+    const Sweep sweep = build_sweep(cluster, plan, chosen, Rotations::nested(alike));
+    const Lanes lanes(sweep.graph);
+    return rotations_of(sweep.graph, alike, lanes, wires_of(cluster, plan, lanes), false, most_pairs);
+}
+
+/// Leaves the ranks of a sweep that stand for the others, if some do.
+std::optional<Symmetry> leave_representatives(Sweep& sweep, const Cluster& cluster, const CollectivePlan& plan,
+                                              const std::vector<Chosen>& chosen) {
+    for (const std::size_t most_pairs : {few_pairs, all_pairs}) {
+        const Rotations rotations = find_rotations(cluster, plan, chosen, most_pairs);
+        if (rotations.images() == 1) break;
+        Sweep some = build_sweep(cluster, plan, chosen, rotations);
+        const Lanes lanes(some.graph);
+        std::optional<Symmetry> symmetry = find_symmetry(some.graph, lanes, wires_of(cluster, plan, lanes));
+        if (!symmetry) continue;
+        sweep = std::move(some);
+        return symmetry;
+    }
+    return std::nullopt;
+}
+
 Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
-    const Sweep sweep = build_sweep(cluster, plan, chosen);
+    Sweep sweep = build_sweep(cluster, plan, chosen);
     const std::vector<std::optional<double>> closed_s = closed_forms(cluster, plan, chosen);
     ReplayOptions options{.iterations = sweep.rounds, .measured = sweep.rounds - 1, .averaged = sweep.rounds};
     FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, sweep.graph);
+    std::optional<Symmetry> symmetry;
+    if (fidelity.folds) symmetry = leave_representatives(sweep, cluster, plan, chosen);
+    if (symmetry) options.symmetry = &*symmetry;
     options.fold = fidelity.folds;
     Measured measured{{}, watched_replay(cluster, sweep.graph, options, watch)};
 
@@ -115,6 +149,10 @@ double bus_factor(const std::string& operation, double ranks) {
     for (const char* once : {"reduce-scatter", "allgather", "all-to-all", "gather", "scatter"})
         if (operation == once) return (ranks - 1) / ranks;
     return 1;
+}
+
+Rotations rotations_of(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
+    return find_rotations(cluster, plan, chosen, few_pairs);
 }
 
 SweepResult simulate_sweep(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {

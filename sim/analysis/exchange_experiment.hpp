@@ -9,6 +9,7 @@
 #include "sim/analysis/observed.hpp"
 #include "sim/lowering/chooser.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/taskgraph/rotations.hpp"
 
 /// Simulation of a single collective operation, at one or several sizes. Algorithm bandwidth is the buffer size divided
 /// by the time; bus bandwidth that times all-reduce 2(N-1)/N; reduce-scatter, allgather, all-to-all, gather and scatter
@@ -39,6 +40,10 @@ struct CollectiveResult {
     /// Empty if the operation takes no time.
     std::optional<double> algorithm_bandwidth_Bps, bus_bandwidth_Bps;
 };
+
+/// Returns the rotations under which some ranks stand for the others in a replay that folds, as far as a few routes
+/// show (symmetry.hpp). `chosen`: the result of choose_exchanges (sweep.hpp).
+Rotations rotations_of(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen);
 
 /// Returns the closed form that simulate_collective() would report, without simulating.
 std::optional<double> closed_form_s(const Cluster& cluster, const CollectivePlan& plan);

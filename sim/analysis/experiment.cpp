@@ -81,27 +81,34 @@ double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::
     return error_s + apart_s / window;
 }
 
+/// Returns the rotations as far as the routes of `most_pairs` show.
+Rotations find_rotations(const Lowered& training, std::size_t most_pairs) {
+    const std::vector<Rotation> alike = alike_ranks(training);
+    if (alike.empty()) return {};
+    // All microbatches have the same exchanges.
+    const Lowered few = with_micro_batches(training, training.plan.parallelism.pipeline.fewest_micro_batches());
+    const TaskGraph graph = build_representatives(few, Rotations::nested(alike));
+    const Lanes lanes(graph);
+    const Wires wires(training.cluster, training.places, lanes.channels());
+    return rotations_of(graph, alike, lanes, wires, training.plan.fidelity == Fidelity::averaged, most_pairs);
+}
+
 }  // namespace
 
 Rotations rotations_of(const Lowered& training) {
-    const Rotations alike = alike_ranks(training);
-    if (alike.images() == 1) return alike;
-    // All microbatches have the same exchanges.
-    const Lowered few = with_micro_batches(training, training.plan.parallelism.pipeline.fewest_micro_batches());
-    const TaskGraph graph = build_representatives(few, alike);
-    const Lanes lanes(graph);
-    const Wires wires(training.cluster, training.places, lanes.channels());
-    return rotations_of(graph, lanes, wires, training.plan.fidelity == Fidelity::averaged);
+    return find_rotations(training, few_pairs);
 }
 
 std::optional<TaskGraph> representatives_of(const Lowered& training) {
-    const Rotations rotations = rotations_of(training);
-    if (rotations.images() == 1) return std::nullopt;
-    std::optional<TaskGraph> graph = build_representatives(training, rotations);
-    const Lanes lanes(*graph);
-    const Wires wires(training.cluster, training.places, lanes.channels());
-    const bool average = training.plan.fidelity == Fidelity::averaged;
-    return find_symmetry(*graph, lanes, wires, average) ? std::move(graph) : std::nullopt;
+    for (const std::size_t most_pairs : {few_pairs, all_pairs}) {
+        const Rotations rotations = find_rotations(training, most_pairs);
+        if (rotations.images() == 1) break;
+        std::optional<TaskGraph> graph = build_representatives(training, rotations);
+        const Lanes lanes(*graph);
+        const Wires wires(training.cluster, training.places, lanes.channels());
+        if (find_symmetry(*graph, lanes, wires, training.plan.fidelity == Fidelity::averaged)) return graph;
+    }
+    return std::nullopt;
 }
 
 void mark_best(Report& report) {

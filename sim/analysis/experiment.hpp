@@ -83,7 +83,8 @@ struct ReplayedIteration {
     Breakdown time;
 };
 
-/// Returns the rotations under which some ranks of each stage stand for the others in a replay that folds.
+/// Returns the rotations under which some ranks of each stage stand for the others in a replay that folds, as far as a
+/// few routes show (symmetry.hpp).
 Rotations rotations_of(const Lowered& training);
 
 /// Returns the graph of representatives with the fewest ranks; nothing if no ranks stand for others.

@@ -1,7 +1,6 @@
 #include "sim/iteration/alike.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "sim/collective/in_network.hpp"
@@ -50,9 +49,9 @@ std::set<Grouping> groupings_of(const Lowered& training) {
 bool keeps(const Rotation& rotation, const Grouping& groups) {
     const std::uint32_t together = groups.size * groups.stride;
     const bool moves_them = rotation.period % together == 0;
-    const bool turns_them = together == rotation.span && rotation.period % groups.stride == 0;
+    const bool permutes_them = together % rotation.span == 0 && rotation.period % groups.stride == 0;
     const bool moves_members_alike = groups.stride % rotation.span == 0;
-    return moves_them || turns_them || moves_members_alike;
+    return moves_them || permutes_them || moves_members_alike;
 }
 
 bool keeps(const Rotation& rotation, const PlacedLayer& layer) {
@@ -68,27 +67,23 @@ bool keeps(const Rotation& rotation, const ActivationExchange& exchange) {
 
 }  // namespace
 
-Rotations alike_ranks(const Lowered& training) {
-    Rotations found;
+std::vector<Rotation> alike_ranks(const Lowered& training) {
+    std::vector<Rotation> found;
     if (tells_ranks_apart(training)) return found;
     const Arrangement& arrangement = training.arrangement;
     const std::set<Grouping> groupings = groupings_of(training);
-    std::set<std::uint32_t, std::greater<>> spans{arrangement.stage_ranks};
-    for (const Grouping& groups : groupings) spans.insert(groups.size * groups.stride);
     const auto alike = [&](const Rotation& rotation) {
         const auto kept = [&](const auto& one) { return keeps(rotation, one); };
         bool all = std::ranges::all_of(groupings, kept) && std::ranges::all_of(arrangement.layers, kept);
         if (all) each_exchange(arrangement, [&](const ActivationExchange& exchange) { all = all && kept(exchange); });
         return all;
     };
-    for (const std::uint32_t span : spans) {
-        if (arrangement.stage_ranks % span != 0 || !found.admits(span)) continue;
+    for (const std::uint32_t span : spans_within(arrangement.stage_ranks))
         for (std::uint32_t period = 1; period < span; ++period) {
             if (span % period != 0 || !alike({span, period})) continue;
-            found = found.with({span, period});
+            found.push_back({span, period});
             break;
         }
-    }
     return found;
 }
 

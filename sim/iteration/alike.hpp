@@ -14,9 +14,9 @@
 /// - layers to themselves: all rows of a layer have a part of it, or k is a multiple of its rows. (Times and sizes of
 ///   ranks with a part are equal.);
 /// - groups to groups of the same size. A grouping of n ranks with the same stride repeats every n·stride ranks. If k
-/// is
-///   a multiple of this, its groups are moved; if n·stride = s, as that of all replicas with s = B, they are turned by
-///   k / stride places; if s divides the stride, each member moves in its own span.
+///   is a multiple of this, its groups are moved; if s divides it, and the stride k, as that of all replicas with s = B
+///   or of a node's experts in a group over several nodes, members of each group are permuted; if s divides the stride,
+///   each member moves in its own span.
 /// - exchanges to exchanges of as many bytes.
 ///
 /// Then build_iteration() adds to the image of a rank what it adds to the rank. Programs of exchanges and links are
@@ -26,8 +26,8 @@
 /// with rank 0, and experts with different numbers of tokens.
 namespace syncline {
 
-/// Returns rotations that take ranks to ranks with equal tasks, with the smallest period in each span. In its place any
-/// multiple does, too.
-Rotations alike_ranks(const Lowered& training);
+/// Returns rotations that take ranks to ranks with equal tasks: of each span that has one, the largest first, that with
+/// the smallest period. In its place any multiple does, too.
+std::vector<Rotation> alike_ranks(const Lowered& training);
 
 }  // namespace syncline

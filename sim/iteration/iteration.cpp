@@ -167,8 +167,7 @@ Rounding negligible(const Lowered& training) {
 /// Returns the spans of consecutive ranks among which some may be alike, the largest first.
 std::vector<std::uint32_t> spans_of(const Lowered& training) {
     std::vector<std::uint32_t> spans{training.arrangement.stage_ranks};
-    const Rotations alike = alike_ranks(training);
-    for (const Rotation& rotation : alike.all())
+    for (const Rotation& rotation : alike_ranks(training))
         if (rotation.span < spans.back()) spans.push_back(rotation.span);
     return spans;
 }

@@ -1,7 +1,9 @@
 #include "sim/iteration/sweep.hpp"
 
+#include <algorithm>
 #include <numeric>
 
+#include "sim/collective/in_network.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/exchange.hpp"
 #include "sim/lowering/buckets.hpp"
@@ -83,7 +85,17 @@ std::uint32_t rounds_of(const std::vector<Chosen>& chosen) {
     return rounds;
 }
 
-Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
+std::vector<Rotation> alike_ranks(const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
+    std::vector<Rotation> alike;
+    const bool reduced_in_network = std::ranges::any_of(
+        chosen, [](const Chosen& one) { return dynamic_cast<const InNetwork*>(one.algorithm.get()) != nullptr; });
+    if (plan.served() || reduced_in_network) return alike;
+    for (const std::uint32_t span : spans_within(static_cast<std::uint32_t>(plan.ranks))) alike.push_back({span, 1});
+    return alike;
+}
+
+Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen,
+                  const Rotations& rotations) {
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);
     Sweep sweep;
@@ -94,6 +106,10 @@ Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std:
     if (ranks == 1) {
         graph.seal();
         return sweep;
+    }
+    if (rotations.images() > 1) {
+        graph.set_spans({ranks});
+        graph.represent(rotations, {});
     }
 
     const StreamId stream = graph.add_stream(workers.front(), StreamKind::release);
@@ -122,7 +138,10 @@ Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std:
         for (std::size_t i = 0; i < sizes.size(); ++i)
             collectives.emplace_back(sizes[i], chosen[i].algorithm, chosen[i].protocol);
         sweep.rounds = rounds_of(chosen);
-        add_collectives(graph, workers, collectives, ready, cluster);
+        std::vector<StreamId> streams;
+        for (const ProcessId worker : workers)
+            streams.push_back(graph.built(worker) ? graph.add_stream(worker, StreamKind::exchange) : no_stream);
+        add_collectives(graph, workers, streams, collectives, ready, cluster);
         for (TaskId task = first; task < graph.tasks().size(); ++task)
             graph.depend(sweep.barriers[graph.tasks()[task].subject + 1], task);
     }

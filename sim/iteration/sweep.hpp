@@ -31,7 +31,13 @@ std::vector<Chosen> choose_exchanges(const Cluster& cluster, const CollectivePla
 /// Returns the number of rounds after which the programs of all of them repeat.
 std::uint32_t rounds_of(const std::vector<Chosen>& chosen);
 
-/// `chosen` is the result of choose_exchanges.
-Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen);
+/// Returns rotations that take ranks to ranks with equal tasks, as alike_ranks() does. Every rotation takes the one
+/// group to itself; there is none with servers or switches, which have other tasks.
+std::vector<Rotation> alike_ranks(const CollectivePlan& plan, const std::vector<Chosen>& chosen);
+
+/// `chosen` is the result of choose_exchanges. With `rotations` among alike_ranks() only ranks that stand for others
+/// take part: see TaskGraph::represent(). The barriers, at which all of them wait, are rank 0's.
+Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen,
+                  const Rotations& rotations = {});
 
 }  // namespace syncline

@@ -386,8 +386,15 @@ private:
         for (std::size_t i = 0; i < links.size(); ++i) {
             const double bandwidth_Bps = wires_.bandwidth_Bps(links[i]), part = parts.empty() ? 1 : parts[i];
             if (wires_.shared(links[i]) && bandwidth_Bps < unlimited_Bps) {
-                links_.push_back(links[i]);
-                if (!parts.empty()) parts_.push_back(part);
+                // Of several images of one link (symmetry.hpp) the route has one, with as many times the bytes.
+                const auto known = std::ranges::find(links_, links[i]);
+                if (known != links_.end() || !parts.empty()) parts_.resize(links_.size(), 1);
+                if (known == links_.end()) {
+                    links_.push_back(links[i]);
+                    if (!parts_.empty()) parts_.push_back(part);
+                } else {
+                    parts_[static_cast<std::size_t>(known - links_.begin())] += part;
+                }
             } else {
                 limit_Bps = std::min(limit_Bps, bandwidth_Bps / part);
             }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "sim/replay/middle.hpp"
@@ -22,8 +23,7 @@ public:
 
     std::optional<LinkImages> run(bool average) {
         if (average && !pass_middle()) return std::nullopt;
-        const bool found = std::ranges::all_of(pairs_, [&](const Pair& pair) { return follow(pair); }) && choose() &&
-                           std::ranges::none_of(pairs_, [&](const Pair& pair) { return revisits(pair); });
+        const bool found = std::ranges::all_of(pairs_, [&](const Pair& pair) { return follow(pair); }) && choose();
         return found ? std::optional(std::move(result_)) : std::nullopt;
     }
 
@@ -86,21 +86,25 @@ private:
     /// Learns the links to which the rotations take those of the routes of all images. Returns false if a link has no
     /// image.
     bool follow(const Pair& pair) {
-        std::vector<Route> routes;
+        routes_.clear();
+        std::size_t hops = 0;
         for (std::uint32_t number = 0; number < images(); ++number) {
             const Pair image = image_of(pair, number);
-            routes.push_back(route_of(image));
-            if (routes.back().size() != routes.front().size() ||
+            const Route route = route_of(image);
+            if (number == 0) hops = route.size();
+            if (route.size() != hops ||
                 wires_.inside_node(image.from, image.to) != wires_.inside_node(pair.from, pair.to))
                 return false;
+            routes_.insert(routes_.end(), route.begin(), route.end());
         }
+        const auto route = [&](std::uint32_t number) { return std::span(routes_).subspan(number * hops, hops); };
         for (std::uint32_t number = 0; number < images(); ++number)
             for (std::size_t shift = 0; shift < after_.size(); ++shift)
-                if (!learn(shift, routes[number], routes[rotations_.next(number, shift)])) return false;
+                if (!learn(shift, route(number), route(rotations_.next(number, shift)))) return false;
         return true;
     }
 
-    bool learn(std::size_t shift, const Route& route, const Route& next) {
+    bool learn(std::size_t shift, std::span<const std::uint32_t> route, std::span<const std::uint32_t> next) {
         for (std::size_t i = 0; i < route.size(); ++i)
             if (!learn_image(after_[shift][route[i]], next[i]) || !learn_image(before_[shift][next[i]], route[i]) ||
                 !alike(route[i], next[i]))
@@ -129,18 +133,11 @@ private:
         return true;
     }
 
-    /// Returns true if a route has several images of one link.
-    bool revisits(const Pair& pair) const {
-        Route route = route_of(pair);
-        for (std::uint32_t& link : route) link = result_.links[link];
-        std::sort(route.begin(), route.end());
-        return std::adjacent_find(route.begin(), route.end()) != route.end();
-    }
-
     const Wires& wires_;
     const PairSet& pairs_;
     const Rotations& rotations_;
     std::vector<bool> passed_;  // by link; empty: none
+    Route routes_;              // scratch: of all images of a pair
     // By shift and link: its image, and the link of which it is the image.
     std::vector<std::vector<std::uint32_t>> after_, before_;
     LinkImages result_;

@@ -14,7 +14,7 @@
 /// Rotations move processes, and messages with them. A rotation has images of links if each link on the route of a
 /// message is moved to one link, of equal bandwidth and latency, on the route of the image. Then the links fall into
 /// orbits, those that the rotations take to each other, of which one link is simulated each. The size of an orbit
-/// divides the number of images.
+/// divides the number of images. A route may have several links of one orbit.
 ///
 /// Time and memory: O(images · routes) and O(images).
 namespace syncline {

@@ -44,10 +44,11 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     // Never destroyed: if iterations are found to repeat, programs that have not ended still refer to these.
     static const Lanes* const lanes = new Lanes(graph);
     static Wires* const wires = new Wires(cluster, places, lanes->channels(), options.contention);
+    const bool folds = options.fold && !options.messages && options.oracle == ReplayOptions::Oracle::none;
     static const std::optional<Symmetry>* const symmetry =
-        new std::optional<Symmetry>(options.fold && !options.messages && options.oracle == ReplayOptions::Oracle::none
-                                        ? find_symmetry(graph, *lanes, *wires, options.average)
-                                        : std::nullopt);
+        new std::optional<Symmetry>(!folds             ? std::nullopt
+                                    : options.symmetry ? std::optional(*options.symmetry)
+                                                       : find_symmetry(graph, *lanes, *wires, options.average));
     if (graph.images() > 1 && !*symmetry) throw std::logic_error("nothing shows what the built processes stand for");
     if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images(), (*symmetry)->passed());
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);

@@ -22,6 +22,8 @@
 /// SimGrid allows one simulation per process; the replay reaches it through engine.hpp.
 namespace syncline {
 
+class Symmetry;
+
 struct Progress {
     std::uint64_t messages = 0;  ///< put so far, over all iterations
     double simulated_s = 0;
@@ -36,8 +38,9 @@ struct ReplayOptions {
     /// An oracle for tests, for latency that blocks: leaves messages to SimGrid even with the exact model, and to one
     /// of its two solvers.
     enum class Oracle { none, lazy, full } oracle = Oracle::none;
-    bool fold = false;     ///< simulate what repeats once; not with `messages`
-    bool average = false;  ///< with `fold`, of a graph with representatives only: see symmetry.hpp
+    bool fold = false;                   ///< simulate what repeats once; not with `messages`
+    bool average = false;                ///< with `fold`, of a graph with representatives only: see symmetry.hpp
+    const Symmetry* symmetry = nullptr;  ///< with `fold`: of the graph, if it is known
     /// Describes a task at which a deadlock has left a stream; empty: nothing to say. Default:
     /// its process, its phase and its step.
     std::function<std::string(TaskId)> described = {};

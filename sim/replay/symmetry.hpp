@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -25,8 +27,13 @@
 /// - Links have images, too. Of a link's m images, which divide n, one is simulated, with m/n of its bandwidth, since
 ///   each simulated message stands for n/m on that link. (A device's port has n images; a link that all nodes share,
 ///   one.)
+/// - A route may pass several images of one link, as in a torus: the simulated message has as many times its bytes
+///   there.
 ///
-/// A group with simulated members must have the representatives of all its members.
+/// A group with simulated members must have the representatives of all its members. A rotation permutes members of a
+/// group, or moves it to another one. A cyclic shift, such as that of all ranks, keeps any order among peers; others,
+/// such as that of the hosts of each leaf in an all-to-all over a tree, change the order of a step's messages to
+/// different peers, which matters only if they leave one after the other (overheads, windows, copies).
 ///
 /// This is exact, up to rounding, if blocks are equal (TaskGraph::represent may make them so: rounding.hpp). Everything
 /// is checked on the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest period
@@ -76,10 +83,16 @@ private:
 /// Returns true if the rotation takes the processes of a node to one node, and those of a device to one device.
 bool rotates_nodes(const std::vector<Place>& places, const Rotation& rotation);
 
-/// Returns the rotations that are symmetries on these links, of a graph with those representatives only that its
-/// rotations have (TaskGraph::represent), and of equal or larger periods than theirs. They are searched for span by
-/// span, the largest first, and may still fail in a graph that has all of their representatives.
-Rotations rotations_of(const TaskGraph& graph, const Lanes& lanes, const Wires& wires, bool average);
+/// Numbers of routes at which a search looks: a few show most rotations that are none.
+inline constexpr std::size_t few_pairs = 256, all_pairs = std::numeric_limits<std::size_t>::max();
+
+/// Returns the rotations that are symmetries on these links, of a graph with representatives only
+/// (TaskGraph::represent) of rotations among `alike`, under which tasks are alike, as under those with multiples of
+/// their periods: at most one of each span, the largest first (alike.hpp). They are searched for span by span, and may
+/// still fail in a graph that has all of their representatives, more often if only the routes of `most_pairs` are
+/// looked at.
+Rotations rotations_of(const TaskGraph& graph, const std::vector<Rotation>& alike, const Lanes& lanes,
+                       const Wires& wires, bool average, std::size_t most_pairs = few_pairs);
 
 /// Returns the symmetry of this graph on these links, with the smallest period in each of its spans, the largest span
 /// first; nothing if there is none. Of a graph with representatives only (TaskGraph::represent) it is theirs, or there

@@ -23,6 +23,14 @@ struct Rotation {
     bool operator==(const Rotation&) const = default;
 };
 
+/// Returns the spans into which so many processes can be divided, the largest first.
+inline std::vector<std::uint32_t> spans_within(std::uint32_t processes) {
+    std::vector<std::uint32_t> spans;
+    for (std::uint32_t span = processes; span > 1; --span)
+        if (processes % span == 0) spans.push_back(span);
+    return spans;
+}
+
 /// Rotations such as that of the replicas in a stage and that of the tensor-parallel ranks in each replica: the span of
 /// each divides the period of the one before it. Each moves one digit of a process's number in mixed radix, so that
 /// they commute. Together they take a process to as many images as the product of their times(). The image that has
@@ -36,6 +44,13 @@ public:
     const std::vector<Rotation>& all() const { return all_; }
     /// Returns whether a rotation of this span would be inside of these.
     bool admits(std::uint32_t span) const { return all_.empty() || all_.back().period % span == 0; }
+    /// Returns those of `candidates`, in their order, that are one inside the other.
+    static Rotations nested(const std::vector<Rotation>& candidates) {
+        Rotations found;
+        for (const Rotation& rotation : candidates)
+            if (found.admits(rotation.span)) found.all_.push_back(rotation);
+        return found;
+    }
     /// Returns these and a rotation inside of them.
     Rotations with(const Rotation& inner) const {
         Rotations more = *this;

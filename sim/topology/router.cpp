@@ -134,6 +134,7 @@ Router::Search& Router::search(std::uint32_t to) {
     if ((searches_.size() + 1) * numbered_ > most_kept) searches_.clear();
     Search& search = searches_[to];
     search.distance.assign(numbered_, unreached);
+    if (cycles_.empty()) search.only.assign(numbered_, no_number);
     search.distance[numbers_[to]] = {};
     search.open.push({{}, to});
     return search;
@@ -169,12 +170,19 @@ Router::Way Router::searched(const Ends& ends) {
 
 void Router::find_choices(const Way& way, std::uint32_t at) {
     choices_.clear();
+    // In a torus vertices with one number have different hops.
+    std::uint32_t* const only = cycles_.empty() ? &way.search->only[numbers_[at]] : nullptr;
+    if (only != nullptr && *only != no_number) {
+        choices_.push_back(*only);
+        return;
+    }
     const Distance whole = distance(way, at);
     for (const std::uint32_t hop : out_[at]) {
         const Distance rest = distance(way, hops_[hop].to), step = length(hops_[hop]);
         if (rest != unreached && Distance{rest.major + step.major, rest.minor + step.minor} == whole)
             choices_.push_back(hop);
     }
+    if (only != nullptr && choices_.size() == 1) *only = choices_.front();
 }
 
 std::uint32_t Router::by_hash(std::uint32_t at, std::uint64_t flow) const {

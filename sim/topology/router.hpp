@@ -121,7 +121,8 @@ private:
                 return distance != other.distance ? distance > other.distance : vertex > other.vertex;
             }
         };
-        std::vector<Distance> distance;  ///< by number(), of `gate`
+        std::vector<Distance> distance;   ///< by number(), of `gate`
+        std::vector<std::uint32_t> only;  ///< the same of the only hop that begins a shortest path, if that is known
         std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
         Distance frontier;  ///< every vertex nearer than this is settled
     };
@@ -134,7 +135,7 @@ private:
 
     /// A search, and the vertex to which its distances are read.
     struct Way {
-        const Search* search = nullptr;
+        Search* search = nullptr;
         std::uint32_t gate = 0;
     };
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/analysis/estimate.hpp"
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/collective/algorithm.hpp"
 #include "sim/plan/collective_plan.hpp"
 #include "tests/catch.hpp"
+#include "tests/replay/chance.hpp"
 #include "tests/replay/every_shape.hpp"
 #include "tests/replay/training_worlds.hpp"
 #include "tests/sanitized.hpp"
@@ -354,4 +356,158 @@ TEST_CASE("folding: errors of large rings whose messages share links stay within
             }
         }
     }
+}
+
+TEST_CASE("folding: of a direct all-to-all on a star one rank is simulated, and takes (N-1)S/N bytes and a latency") {
+    for (const std::uint32_t ranks : {1U, 2U, 3U, 7U, 16U, 60U, 97U, 256U}) {
+        for (const std::uint64_t block : {0U, 1U, 12'345U}) {
+            CAPTURE(ranks, block);
+            CollectivePlan plan;
+            plan.ranks = ranks;
+            plan.algorithm = {"all-to-all", "direct"};
+            plan.bytes = ranks * block;
+            const Cluster star = cluster_on(wired(Shape::star, bandwidth, latency), ranks);
+            const CollectiveResult folded = compare(star, plan).folded;
+            const double expected_s =
+                ranks == 1 ? 0 : (ranks - 1) * static_cast<double>(block) / bandwidth + 2 * latency;
+            CHECK(folded.completion_time_s == Approx(expected_s).epsilon(1e-9));
+            CHECK(folded.folded.images == ranks);
+            CHECK(folded.folded.messages_simulated == ranks - 1);
+            CHECK(folded.folded.error_s <= 1e-9 * folded.completion_time_s);
+            plan.fidelity = Fidelity::folded;
+            CHECK(estimate(star, plan).messages == ranks - 1);
+        }
+    }
+}
+
+TEST_CASE("folding: where routes go by position, all-to-alls are folded as far as the fabric is the same everywhere") {
+    struct World {
+        std::string name;
+        TopologySpec topology;
+        std::uint32_t ranks = 0;
+        std::string algorithm;
+        std::uint32_t images = 0;
+    };
+    const auto fat_tree = [](std::vector<std::int64_t> down, std::vector<std::int64_t> up) {
+        TopologySpec spec = wired(Shape::fat_tree, bandwidth, latency);
+        spec.down = std::move(down);
+        spec.up = std::move(up);
+        return spec;
+    };
+    const auto torus = [](std::vector<std::int64_t> dimensions) {
+        TopologySpec spec = wired(Shape::torus, bandwidth, latency);
+        spec.dimensions = std::move(dimensions);
+        return spec;
+    };
+    const auto hypercube = [](std::int64_t hosts) {
+        TopologySpec spec = wired(Shape::hypercube, bandwidth, latency);
+        spec.hosts = hosts;
+        return spec;
+    };
+    const std::vector<World> worlds{
+        {"6 leaves of 4 hosts, 4:1", fat_tree({4, 6}, {1, 1}), 24, "direct", 24},
+        {"6 leaves of 4 hosts with 4 ways up", fat_tree({4, 6}, {1, 4}), 24, "direct", 24},
+        // The way up goes by the destination's number modulo 3, in which a rotation of 24 hosts fits, but none of 4.
+        {"6 leaves of 4 hosts with 3 ways up", fat_tree({4, 6}, {1, 3}), 24, "direct", 6},
+        {"three levels", fat_tree({2, 3, 4}, {1, 2, 2}), 24, "direct", 0},
+        // Of two leaves and a half each pair of hosts is alike.
+        {"an incomplete leaf", fat_tree({4, 6}, {1, 1}), 10, "direct", 2},
+        // One partner after the other: the order among them is that of the ranks, and only whole leaves keep it.
+        {"one partner after the other", fat_tree({4, 6}, {1, 1}), 24, "pairwise", 6},
+        {"a ring", wired(Shape::ring, bandwidth, latency), 7, "direct", 7},
+        {"a torus", torus({3, 5, 2}), 30, "direct", 30},
+        // Half round a cycle of 4 the two ways are equal, and the first listed one depends on the place.
+        {"a torus of even cycles", torus({3, 4, 2}), 24, "direct", 6},
+        {"a hypercube", hypercube(16), 16, "direct", 16},
+    };
+    for (World world : worlds) {
+        INFO(world.name);
+        Cluster cluster = cluster_on(world.topology, world.ranks);
+        if (world.topology.shape != Shape::fat_tree) cluster.fabric.routing.policy = Routing::Policy::first;
+        CollectivePlan plan;
+        plan.ranks = world.ranks;
+        plan.algorithm = {"all-to-all", world.algorithm};
+        plan.bytes = world.ranks * 9600;
+        const Comparison compared = compare(cluster, plan);
+        CHECK(compared.difference <= 1e-9);
+        CHECK(std::ranges::equal(compared.simulated.links, compared.folded.links, {}, &LinkLoad::bytes,
+                                 &LinkLoad::bytes));
+        if (world.images > 0) CHECK(compared.folded.folded.images == world.images);
+        CHECK(compared.folded.folded.images > 1);
+        // Blocks that differ by a byte are simulated.
+        plan.bytes += 1;
+        const Comparison uneven = compare(cluster, plan);
+        CHECK(uneven.difference <= 1e-9);
+        CHECK(uneven.folded.folded.images == 1);
+    }
+}
+
+TEST_CASE("folding: in a tree only whole leaves are alike if messages leave one after the other") {
+    TopologySpec tree = wired(Shape::fat_tree, bandwidth, latency);
+    tree.down = {4, 3};
+    tree.up = {1, 1};
+    Cluster cluster = cluster_on(tree, 12);
+    CollectivePlan plan;
+    plan.ranks = 12;
+    plan.algorithm = {"all-to-all", "direct"};
+    plan.bytes = 12 * 1000;
+    CHECK(compare(cluster, plan).folded.folded.images == 12);
+    cluster.transport.between.send_overhead_s = 3e-6;
+    const Comparison late = compare(cluster, plan);
+    CHECK(late.difference <= 1e-9);
+    CHECK(late.folded.folded.images == 3);
+    cluster.transport.between.send_overhead_s = 0;
+    cluster.transport.window = 2;
+    const Comparison few = compare(cluster, plan);
+    CHECK(few.difference <= 1e-9);
+    CHECK(few.folded.folded.images == 3);
+}
+
+TEST_CASE("folding: random exchanges on random fabrics whose routes go by position take as long message by message") {
+    Chance chance(21);
+    int folded = 0;
+    for (int world = 0; world < (everything ? 150 : 15); ++world) {
+        TopologySpec topology =
+            wired(chance.of<Shape>({Shape::star, Shape::fat_tree, Shape::fat_tree, Shape::torus, Shape::hypercube}),
+                  bandwidth, latency);
+        const auto some = [&] { return 1 + static_cast<std::int64_t>(chance.below(4)); };
+        std::int64_t hosts = 2 + chance.below(20);
+        if (topology.shape == Shape::fat_tree) {
+            topology.down = {1 + some(), 1 + some(), some()};
+            topology.up = {1, some(), some()};
+            hosts = topology.down[0] * topology.down[1] * topology.down[2];
+        } else if (topology.shape == Shape::torus) {
+            topology.dimensions = {1 + some(), 1 + some()};
+            hosts = topology.dimensions[0] * topology.dimensions[1];
+        } else if (topology.shape == Shape::hypercube) {
+            topology.hosts = hosts = std::int64_t{1} << (1 + chance.below(4));
+        }
+        const std::int64_t devices = chance.of<std::int64_t>({1, 1, 2, 3});
+        Cluster cluster = cluster_on(topology, hosts);
+        cluster.node.devices = devices;
+        cluster.node.link = {4 * bandwidth, latency};
+        cluster.latency = chance.of<Latency>({Latency::travelling, Latency::blocking});
+        if (topology.shape != Shape::star) cluster.fabric.routing.policy = Routing::Policy::first;
+        if (topology.shape == Shape::fat_tree && chance.below(2) == 0)
+            cluster.fabric.routing.policy = Routing::Policy::d_mod_k;
+        CollectivePlan plan;
+        plan.ranks = hosts * devices;
+        if (chance.below(3) == 0) plan.ranks = 1 + chance.below(static_cast<std::uint64_t>(plan.ranks));
+        plan.algorithm.operation = chance.of<std::string>({"all-to-all", "all-to-all", "allreduce", "allgather"});
+        plan.algorithm.name = chance.of(algorithm_names(plan.algorithm.operation));
+        plan.bytes = static_cast<std::uint64_t>(plan.ranks) * chance.below(20'000) + (chance.below(4) == 0 ? 1 : 0);
+        try {
+            make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks));
+        } catch (const AlgorithmError&) {
+            continue;
+        }
+        CAPTURE(world, static_cast<int>(topology.shape), topology.down, topology.up, topology.dimensions, devices,
+                plan.ranks, plan.bytes, plan.algorithm.operation, plan.algorithm.name);
+        const Comparison compared = compare(cluster, plan);
+        CHECK(compared.difference <= 1e-9);
+        CHECK(std::ranges::equal(compared.simulated.links, compared.folded.links, {}, &LinkLoad::bytes,
+                                 &LinkLoad::bytes));
+        folded += compared.folded.folded.images > 1;
+    }
+    CHECK(folded > (everything ? 50 : 3));
 }
