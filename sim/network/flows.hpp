@@ -66,6 +66,7 @@ public:
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr double above = 1 + 1e-12;  ///< factor by which a rate must be higher to count as higher
 
     struct UnderWay {
         double ends_at = 0;  ///< bytes that a flow of the bundle must have received
@@ -93,16 +94,12 @@ private:
     template <class Element>
     using Small = boost::container::small_vector<Element, 1>;  // most flows meet no other one
 
-    struct Channel {
+    /// What is read most often comes first, in a line of a cache.
+    struct alignas(64) Channel {
         double bandwidth_Bps = 0;
-        double level_Bps = 0;     ///< of each flow of the group
-        double others_Bps = 0;    ///< F: of flows of other groups, but for guarded pairs
-        double reserved_Bps = 0;  ///< for guarded pairs
-        double queued_Bps = std::numeric_limits<double>::infinity();  ///< in queue_, at this level
-        double own = 0;             ///< flows of the group, each by its part on the link
-        double all = 0;             ///< flows of all groups
-        double received = 0;        ///< the group's clock at ...
-        double since_s = 0;         ///< ... this time
+        double level_Bps = 0;       ///< of each flow of the group
+        double others_Bps = 0;      ///< F: of flows of other groups, but for guarded pairs
+        double reserved_Bps = 0;    ///< for guarded pairs
         std::uint32_t bundles = 0;  ///< of all groups
         std::uint32_t look = 0;     ///< last one in which the link was noted
         bool fixed = false;         ///< a bound
@@ -111,9 +108,16 @@ private:
         bool large = false;         ///< its group is in pairs
         bool hears = false;         ///< its pairs are not guarded: it has a group
         Small<heap::Entry> group;   ///< bundles by their next end, on the group's clock
-        Small<User> users;          ///< bundles of small groups
+        double own = 0;             ///< flows of the group, each by its part on the link
+        double all = 0;             ///< flows of all groups
+        double received = 0;        ///< the group's clock at ...
+        double since_s = 0;         ///< ... this time
+        double queued_Bps = std::numeric_limits<double>::infinity();  ///< in queue_, at this level
+        Small<User> users;                                            ///< bundles of small groups
 
         bool holds() const { return !group.empty(); }
+        /// Returns true if other groups leave the link something, whatever guarded ones do.
+        bool fits() const { return others_Bps + reserved_Bps <= bandwidth_Bps * above; }
         double water_Bps() const { return others_Bps < bandwidth_Bps ? (bandwidth_Bps - others_Bps) / own : 0; }
     };
 

@@ -11,7 +11,6 @@ namespace syncline {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double above = 1 + 1e-12;  // factor by which a rate must be higher to count as higher
 
 /// The lowest level is the first, and of equal ones that of the link with the lowest number.
 constexpr auto higher = [](const heap::Entry& a, const heap::Entry& b) {
@@ -42,8 +41,8 @@ void Flows::solve() {
         link.queued_Bps = infinity;
         settle(next.number);
     }
-    // Pairs pay only for groups that are visited again and again.
-    constexpr double many = 32, few = 8, patience = 8;
+    // Pairs pay only for groups that are visited again and again: to make one costs as much as some 30 visits.
+    constexpr double many = 32, few = 8, patience = 32;
     for (std::size_t i = 0; i < changed_.size(); ++i) {
         const Link number = changed_[i];
         Channel& link = links_[number];
@@ -60,8 +59,13 @@ void Flows::solve() {
     changed_.clear();
     // A link with little to spare would soon be woken again: it hears of its pairs for as many solutions as there are.
     ++solutions_;
-    for (const Link link : woken_)
-        if (!links_[link].holds()) quiet_.set(link, static_cast<double>(solutions_ + crowds_[link].in.size()));
+    for (const Link link : woken_) {
+        if (links_[link].holds()) continue;
+        if (crowds_[link].in.empty())
+            stop_hearing(link);
+        else
+            quiet_.set(link, static_cast<double>(solutions_ + crowds_[link].in.size()));
+    }
     woken_.clear();
     while (quiet_.next_s() <= static_cast<double>(solutions_)) {
         const Link link = quiet_.pop();
@@ -230,7 +234,9 @@ void Flows::raise(Link number, double more_Bps) {
         for (std::uint32_t hop = bundle.first_hop; hop < end_of_hops(entry.number); ++hop) {
             const Link other = hops_[hop];
             if (other == number) continue;
-            links_[other].others_Bps += more_Bps * bundle.flows * part(hop);
+            Channel& link = links_[other];
+            link.others_Bps += more_Bps * bundle.flows * part(hop);
+            if (!link.holds() && link.fits()) continue;
             look_if_faster(other, group.level_Bps);
             note(other);
         }
@@ -289,7 +295,7 @@ void Flows::look_at(Link number) {
         if (water_Bps <= link.level_Bps * above && water_Bps * above >= link.level_Bps) return;
         return queue(number, std::min(water_Bps, link.level_Bps));
     }
-    if (link.others_Bps + link.reserved_Bps <= link.bandwidth_Bps * above) return;
+    if (link.fits()) return;
     hear(number);
     if (link.others_Bps > link.bandwidth_Bps * above) queue(number, link.bandwidth_Bps / link.all);
 }

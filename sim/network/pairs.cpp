@@ -198,7 +198,7 @@ void Flows::raise_pairs(Link number, double more_Bps) {
         look_if_faster(other, group.level_Bps);
         note(other);
     }
-    while (!crowd.guarded.empty() && group.level_Bps > crowd.guarded.front().key * (1 + 1e-12)) {
+    while (!crowd.guarded.empty() && group.level_Bps > crowd.guarded.front().key * above) {
         const std::uint32_t pair = crowd.guarded.front().number;
         const Link other = pairs_[pair].link;
         if (links_[other].fixed) {
