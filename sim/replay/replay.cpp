@@ -48,6 +48,8 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         new std::optional<Symmetry>(options.fold && !options.messages && options.oracle == ReplayOptions::Oracle::none
                                         ? find_symmetry(graph, *lanes, *wires, options.average)
                                         : std::nullopt);
+    if (graph.parts().size() != options.parts.size() || (options.fold && !options.parts.empty()))
+        throw std::logic_error("a graph of parts is replayed part by part, and does not fold");
     if (graph.images() > 1 && !*symmetry) throw std::logic_error("nothing shows what the built processes stand for");
     if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images(), (*symmetry)->passed());
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);

@@ -48,6 +48,9 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       shown_(options.measured) {
     timeline.iteration_end_s.resize(iterations, 0);
     timeline.recorded.resize(std::min(options.measured, 2 * options.averaged) + 1);
+    timeline.part_end_s.resize(options.parts.size());
+    timeline.computed_s.resize(graph.processes().size(), 0);
+    for (StreamId stream = 0; stream < graph.streams().size(); ++stream) incomplete_ += background(stream) ? 0U : 1U;
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
     timeline.sent_by.resize(graph.processes().size(), 0);
     timeline.received_by.resize(graph.processes().size(), 0);
@@ -75,8 +78,10 @@ void Session::started(TaskId task, std::uint32_t iteration, double now_s) {
 void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     ended_[task] = iteration + 1;
     if (Interval* recorded = interval(task, iteration)) recorded->end_s = now_s;
-    double& end_s = timeline.iteration_end_s[iteration];
-    end_s = std::max(end_s, now_s);
+    std::vector<double>& ends_s =
+        options_.parts.empty() ? timeline.iteration_end_s : timeline.part_end_s[part_of(task)];
+    if (iteration >= ends_s.size()) ends_s.resize(iteration + 1, 0);
+    ends_s[iteration] = std::max(ends_s[iteration], now_s);
     if (steady_ && shown_ == options_.measured && steady_->ended(task, iteration, now_s)) repeat_from(iteration);
     agreement_.ended(task, iteration);
     // The list is emptied first: waking a stream may let others run, which may begin to wait for this task's next
@@ -94,18 +99,21 @@ Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double se
     const SpeedBesideExchange& slowed = graph.processes()[process].speed_beside_exchange;
     if (!slowed.slows()) {
         co_await simulator.sleep(stream, seconds);
+        timeline.computed_s[process] += seconds;
         co_return;
     }
+    const double start_s = simulator.now_s();
     Computation& computation = computations_[process];
     computation.under_way = stream;
     for (double left_s = seconds; left_s > 0;) {
         const double speed = slowed.beside(computation.exchanges);
-        const double start_s = simulator.now_s();
+        const double since_s = simulator.now_s();
         computation.changed = false;
         co_await simulator.park(stream, left_s / speed);
         if (!computation.changed) break;
-        left_s -= (simulator.now_s() - start_s) * speed;
+        left_s -= (simulator.now_s() - since_s) * speed;
     }
+    timeline.computed_s[process] += simulator.now_s() - start_s;
     computation.under_way = Computation::none;
 }
 
@@ -144,6 +152,12 @@ void Session::count_exchange(ProcessId process, ExchangeId exchange, bool begins
     if (slowed.beside(computation.exchanges) == before) return;
     computation.changed = true;
     if (computation.under_way != Computation::none) simulator.unpark(computation.under_way);
+}
+
+void Session::completed(StreamId stream) {
+    if (background(stream) || --incomplete_ > 0) return;
+    if (std::ranges::any_of(options_.parts, &PartReplay::background))
+        simulator.at_end_of_instant([] { throw AllKnown{}; });
 }
 
 void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
@@ -186,17 +200,13 @@ void Session::carried(const Pair& pair, std::uint64_t bytes, std::uint64_t on_wi
 }
 
 void Session::finish() {
-    const auto mean = [this](std::uint64_t& count) {
-        // Fewer iterations may have been replayed than the window has.
-        const std::uint32_t counted = std::min(options_.averaged, options_.measured + 1);
-        count = (count + counted / 2) / counted;
-    };
+    const auto mean = [this](std::uint64_t& count) { count = (count + counted() / 2) / counted(); };
     mean(timeline.messages);
     mean(timeline.bytes_sent);
     for (std::uint64_t& bytes : timeline.sent_by) mean(bytes);
     for (std::uint64_t& bytes : timeline.received_by) mean(bytes);
     if (folding_) {
-        const std::uint32_t counted = steady_ ? 1 : std::min(options_.averaged, options_.measured + 1);
+        const std::uint32_t counted = steady_ ? 1 : this->counted();
         for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) timeline.messages_folded += folded_[i];
         // Early or late arrivals in an iteration may result from an earlier one. Iterations that are not simulated have
         // the same error as the one that represents them.
@@ -206,9 +216,8 @@ void Session::finish() {
     }
     if (symmetry_ != nullptr) unfold();
     if (any_rounded(graph)) {
-        const std::uint32_t counted = std::min(options_.averaged, options_.measured + 1);
-        count_rounded(graph, lanes, counted, timeline, wires);
-        timeline.folding_error_s += (options_.measured + 1) * rounding_error_s(graph, lanes, wires) / counted;
+        count_rounded(graph, lanes, counted(), timeline, wires);
+        timeline.folding_error_s += (options_.measured + 1) * rounding_error_s(graph, lanes, wires) / counted();
     }
     // The ends of all iterations are sums of times that a folded replay adds up in another order.
     constexpr double rounding = 1e-12;
@@ -254,7 +263,7 @@ std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uin
         const auto tasks = graph.tasks_of(stream);
         const auto at =
             std::min_element(tasks.begin(), tasks.end(), [this](TaskId a, TaskId b) { return ended_[a] < ended_[b]; });
-        if (at == tasks.end() || ended_[*at] == iterations) continue;
+        if (at == tasks.end() || ended_[*at] == iterations_of(graph.streams()[stream].process)) continue;
         if (options_.described) {
             const std::string what = options_.described(*at);
             if (!what.empty() && ++count <= shown) text += "\n  " + what;
@@ -273,9 +282,11 @@ std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uin
 }
 
 Interval* Session::interval(TaskId task, std::uint32_t iteration) {
-    const std::uint32_t first = options_.measured + 1 - static_cast<std::uint32_t>(timeline.recorded.size());
-    if (iteration < first || iteration > options_.measured) return nullptr;
-    return &timeline.recorded[iteration - first][task];
+    const auto size = static_cast<std::uint32_t>(timeline.recorded.size());
+    const std::uint32_t end =
+        options_.parts.empty() ? options_.measured + 1 : options_.parts[part_of(task)].iterations;
+    if (iteration + size < end || iteration >= end) return nullptr;
+    return &timeline.recorded[iteration + size - end][task];
 }
 
 }  // namespace syncline
