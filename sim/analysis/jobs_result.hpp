@@ -45,8 +45,8 @@ struct JobsResult {
     /// which they belong to a job.
     double cluster_use = 0, allocated = 0;
     std::int64_t devices = 0;
-    std::uint32_t groups = 0;       ///< of jobs that share links: each is simulated together
-    bool neighbours_known = true;   ///< false: too many messages to record them
+    std::uint32_t groups = 0;      ///< of jobs that share links: each is simulated together
+    bool neighbours_known = true;  ///< false: too many messages to record them
 
     // Means and maxima over the jobs that start; 0 without any.
     double mean_slowdown() const;

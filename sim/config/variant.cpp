@@ -111,7 +111,8 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
     describe_jobs(fields, variant, known, variant.plan.placement.seed);
     for (const char* other : {"collective", "trace", "jobs"})
         for (const char* key : {"workload", "training", "collective", "trace"}) {
-            if (key == std::string_view(other) || (other == std::string_view("collective") && key == std::string_view("trace")))
+            if (key == std::string_view(other) ||
+                (other == std::string_view("collective") && key == std::string_view("trace")))
                 continue;
             if (fields.given(other) && fields.given(key))
                 fields.reject(key, fmt::format("'{}' and '{}' exclude each other", key, other),

@@ -244,7 +244,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  &Result::samples)
             .add(common::fabric, 16)
             .add(common::transport, 22)
-            .add("exchange", Unit::text, "`allreduce`, `parameter-server`, `gossip`, `trace` or `jobs`", 17, &Result::exchange)
+            .add("exchange", Unit::text, "`allreduce`, `parameter-server`, `gossip`, `trace` or `jobs`", 17,
+                 &Result::exchange)
             .add("algorithm", Unit::text,
                  "the algorithm, or what a selection chose: `mpich: rabenseifner`; null with a parameter server or "
                  "gossip",
@@ -332,7 +333,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return given(r.choice_of); })
             .add("best", Unit::text, "with `model: auto`: whether it is the fastest of the choices; else null", 42,
                  &Result::best)
-            .add("iteration_time_s", Unit::seconds, "one iteration in steady state; of `jobs` the mean of their iteration times", 4,
+            .add("iteration_time_s", Unit::seconds,
+                 "one iteration in steady state; of `jobs` the mean of their iteration times", 4,
                  [](const Result& r) { return r.time.iteration_s; })
             .add_if_given("makespan_s", Unit::seconds, "from the first arrival to the last end; only of `jobs`", 106,
                           of_jobs(&JobsResult::makespan_s))
@@ -551,9 +553,10 @@ Json object_of(const Result& result) {
     // The other fields are those of one training.
     Json of_jobs = Json::object();
     for (const char* name :
-         {"variant", "ranks", "nodes", "fabric", "transport", "exchange", "iteration_time_s", "makespan_s",
-          "cluster_use", "devices_held", "mean_slowdown", "worst_slowdown", "mean_wait_s", "jobs_started", "jobs",
-          "device_time_s", "cost", "messages", "bytes_sent", "notes"})
+         {"variant",          "ranks",        "nodes",       "fabric",        "transport",     "exchange",
+          "iteration_time_s", "makespan_s",   "cluster_use", "devices_held",  "mean_slowdown", "worst_slowdown",
+          "mean_wait_s",      "jobs_started", "jobs",        "device_time_s", "cost",          "messages",
+          "bytes_sent",       "notes"})
         of_jobs[name] = std::move(json[name]);
     return of_jobs;
 }

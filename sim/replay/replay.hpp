@@ -44,7 +44,7 @@ struct ReplayOptions {
     /// By part, in place of the three above, of a graph of parts: then the last iteration of each part is the measured
     /// one, all are recorded, and counters are sums over all. Not with `fold`.
     std::vector<PartReplay> parts = {};
-    bool contention = true;        ///< if false, every message has each link for itself
+    bool contention = true;  ///< if false, every message has each link for itself
     /// An oracle for tests, for latency that blocks: leaves messages to SimGrid even with the exact model, and to one
     /// of its two solvers.
     enum class Oracle { none, lazy, full } oracle = Oracle::none;

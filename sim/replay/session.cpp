@@ -283,8 +283,7 @@ std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uin
 
 Interval* Session::interval(TaskId task, std::uint32_t iteration) {
     const auto size = static_cast<std::uint32_t>(timeline.recorded.size());
-    const std::uint32_t end =
-        options_.parts.empty() ? options_.measured + 1 : options_.parts[part_of(task)].iterations;
+    const std::uint32_t end = options_.parts.empty() ? options_.measured + 1 : options_.parts[part_of(task)].iterations;
     if (iteration + size < end || iteration >= end) return nullptr;
     return &timeline.recorded[iteration + size - end][task];
 }
