@@ -58,37 +58,30 @@ std::set<std::string> names_of(const std::vector<LinkUse>& links) {
     return names;
 }
 
-/// Returns the run of a job whose iterations were folded: each of them is as the last one.
-JobRun folded_run(const PlacedJob& job, const Timeline& timeline) {
-    const double iterations = job.plan->iterations();
-    JobRun run;
-    run.end_s = job.start_s + timeline.iteration_end_s.back();
-    run.bytes_sent = timeline.bytes_sent * job.plan->iterations();
-    run.links = names_of(timeline.links);
-    std::vector<double> computed_s(job.graph.processes().size(), 0);
-    for (TaskId id = 0; id < job.graph.tasks().size(); ++id) {
-        const Task& task = job.graph.tasks()[id];
-        const Stream& stream = job.graph.streams()[task.stream];
+/// Returns the computation of each process in the last iteration.
+std::vector<double> last_computed_s(const TaskGraph& graph, const Timeline& timeline) {
+    std::vector<double> computed_s(graph.processes().size(), 0);
+    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+        const Task& task = graph.tasks()[id];
+        const Stream& stream = graph.streams()[task.stream];
         if (stream.kind != StreamKind::compute || task.exchange != Task::no_exchange) continue;
         const Interval& interval = timeline.measured()[id];
-        computed_s[stream.process] += (interval.end_s - interval.start_s) * iterations;
+        computed_s[stream.process] += interval.end_s - interval.start_s;
     }
-    for (const double seconds : computed_s) {
-        run.computed_s += seconds;
-        run.longest_compute_s = std::max(run.longest_compute_s, seconds);
-    }
-    return run;
+    return computed_s;
 }
 
-JobRun run_of_part(const TaskGraph& graph, const Timeline& timeline, PartId part, double start_s) {
+/// Returns the run of a part, or of a graph without parts. `times`: the number of iterations, if each was counted as
+/// the last one; else 1.
+JobRun run_of(const TaskGraph& graph, const Timeline& timeline, PartId part, double end_s, std::uint32_t times) {
+    const std::vector<double> computed_s = times > 1 ? last_computed_s(graph, timeline) : timeline.computed_s;
     JobRun run;
-    run.end_s = start_s;
-    for (const double end_s : timeline.part_end_s[part]) run.end_s = std::max(run.end_s, end_s);
+    run.end_s = end_s;
     for (ProcessId process = 0; process < graph.processes().size(); ++process) {
         if (graph.processes()[process].part != part) continue;
-        run.computed_s += timeline.computed_s[process];
-        run.longest_compute_s = std::max(run.longest_compute_s, timeline.computed_s[process]);
-        run.bytes_sent += timeline.sent_by[process];
+        run.computed_s += computed_s[process] * times;
+        run.longest_compute_s = std::max(run.longest_compute_s, computed_s[process] * times);
+        run.bytes_sent += timeline.sent_by[process] * times;
     }
     return run;
 }
@@ -119,42 +112,59 @@ PlacedJob place_job(const Cluster& cluster, const JobPlan& plan, std::vector<std
     return job;
 }
 
-JobRun replay_alone(const Cluster& cluster, const PlacedJob& job, const Watch& watch) {
+bool folds(const Cluster& cluster, const PlacedJob& job) {
     const Fidelity fidelity = job.plan->trace ? job.plan->trace->fidelity : job.plan->plan.fidelity;
-    if (iterations_alike(*job.plan, job.graph) && choose_fidelity(fidelity, cluster, job.graph).folds) {
+    return iterations_alike(*job.plan, job.graph) && choose_fidelity(fidelity, cluster, job.graph).folds;
+}
+
+JobRun replay_alone(const Cluster& cluster, const PlacedJob& job, const Watch& watch) {
+    if (folds(cluster, job)) {
         ReplayOptions options;
         options.iterations = job.plan->iterations();
         options.measured = options.iterations - 1;
         options.fold = true;
-        return folded_run(job, watched_replay(cluster, job.graph, std::move(options), watch));
+        const Timeline timeline = watched_replay(cluster, job.graph, options, watch);
+        JobRun run = run_of(job.graph, timeline, 0, job.start_s + timeline.iteration_end_s.back(), options.iterations);
+        run.links = names_of(timeline.links);
+        return run;
     }
-    SharedReplay replayed = replay_together(cluster, {&job}, {}, false, watch);
+    SharedReplay replayed = replay_together(cluster, {&job}, {}, {}, watch);
     replayed.runs.front().links = names_of(replayed.timeline.links);
     return std::move(replayed.runs.front());
 }
 
 SharedReplay replay_together(const Cluster& cluster, const std::vector<const PlacedJob*>& jobs,
-                             const std::vector<TrafficPlan>& traffic, bool record, const Watch& watch) {
+                             const std::vector<TrafficPlan>& traffic, const TogetherOptions& how, const Watch& watch) {
     SharedReplay replayed;
     ReplayOptions options;
-    options.messages = record;
+    options.messages = how.record;
+    bool even = true;
     for (const PlacedJob* job : jobs) {
         replayed.graph.append(job->graph);
-        options.parts.push_back({job->plan->iterations(), job->start_s});
-        options.iterations = std::max(options.iterations, job->plan->iterations());
+        const std::uint32_t iterations = std::min(how.most_iterations, job->plan->iterations());
+        even = even && (options.parts.empty() || iterations == options.iterations);
+        options.parts.push_back({iterations, job->start_s});
+        options.iterations = std::max(options.iterations, iterations);
     }
+    options.measured = options.iterations - 1;
     for (const TrafficPlan& one : traffic) {
         replayed.graph.append(traffic_graph(cluster, one));
         const bool random = one.kind == TrafficPlan::Kind::poisson;
         options.parts.push_back({random ? 1 : PartReplay::endless, 0, true});
     }
+    options.fold = !how.record && even && traffic.empty() && options.iterations > 1 && jobs.size() > 1 &&
+                   std::ranges::all_of(jobs, [&](const PlacedJob* job) { return folds(cluster, *job); });
     try {
         replayed.timeline = watched_replay(cluster, replayed.graph, options, watch);
     } catch (const std::logic_error& error) {
         explain_deadlock(error);
     }
-    for (PartId part = 0; part < jobs.size(); ++part)
-        replayed.runs.push_back(run_of_part(replayed.graph, replayed.timeline, part, jobs[part]->start_s));
+    for (PartId part = 0; part < jobs.size(); ++part) {
+        double end_s = jobs[part]->start_s;
+        for (const double one_s : replayed.timeline.part_end_s[part]) end_s = std::max(end_s, one_s);
+        replayed.runs.push_back(
+            run_of(replayed.graph, replayed.timeline, part, end_s, options.fold ? options.iterations : 1));
+    }
     return replayed;
 }
 

@@ -45,8 +45,15 @@ struct SharedReplay {
     std::vector<JobRun> runs;  ///< by job
 };
 
-/// Replays jobs together, with other traffic until the last of them ends. `record`: all messages.
+struct TogetherOptions {
+    bool record = false;                                  ///< all messages
+    std::uint32_t most_iterations = PartReplay::endless;  ///< only the first ones of each job
+};
+
+/// Replays jobs together, with other traffic until the last of them ends. If all jobs may be folded and have equally
+/// many iterations, these are simulated until those of all jobs together repeat; then so do the rest, but for the last
+/// iteration of those that end later than others.
 SharedReplay replay_together(const Cluster& cluster, const std::vector<const PlacedJob*>& jobs,
-                             const std::vector<TrafficPlan>& traffic, bool record, const Watch& watch);
+                             const std::vector<TrafficPlan>& traffic, const TogetherOptions& how, const Watch& watch);
 
 }  // namespace syncline

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/base/counted.hpp"
 #include "sim/jobs/neighbours.hpp"
 #include "sim/jobs/schedule.hpp"
 
@@ -34,6 +35,9 @@ public:
         add_use();
         return std::move(result_);
     }
+
+    /// Returns the number of first iterations whose neighbours are known; 0: all are.
+    std::uint32_t sampled() const { return sampled_; }
 
 private:
     void add(std::size_t number) {
@@ -73,18 +77,32 @@ private:
             messages += messages_of(*jobs.back());
         }
         for (const TrafficPlan& traffic : plan_.traffic) names.push_back(traffic.name);
-        const bool record = messages <= most_recorded && !cluster_.native && latency_is_ours(cluster_.network);
-        result_.neighbours_known = result_.neighbours_known && record;
-        const SharedReplay shared = replay_together(cluster_, jobs, plan_.traffic, record, watch_);
-        for (std::size_t i = 0; i < group.size(); ++i) ran(group[i], shared.runs[i]);
-        if (!record) return;
+        if (cluster_.native || !latency_is_ours(cluster_.network)) {
+            result_.neighbours_known = false;
+            const SharedReplay shared = replay_together(cluster_, jobs, plan_.traffic, {}, watch_);
+            for (std::size_t i = 0; i < group.size(); ++i) ran(group[i], shared.runs[i]);
+            return;
+        }
+        // Of many iterations the first ones say who the neighbours are.
+        TogetherOptions recorded{true};
+        if (messages > most_recorded) {
+            std::uint64_t each = 0;
+            for (const PlacedJob* job : jobs) each += count_messages(job->graph);
+            recorded.most_iterations = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, most_recorded / each));
+            sampled_ = recorded.most_iterations;
+        }
+        const SharedReplay shared = replay_together(cluster_, jobs, plan_.traffic, recorded, watch_);
+        const std::vector<JobRun> runs =
+            messages > most_recorded ? replay_together(cluster_, jobs, plan_.traffic, {}, watch_).runs : shared.runs;
+        for (std::size_t i = 0; i < group.size(); ++i) ran(group[i], runs[i]);
         std::vector<std::vector<Neighbour>> neighbours = neighbours_of(shared.graph, shared.timeline, names);
         for (std::size_t i = 0; i < group.size(); ++i) {
             JobResult& job = result_.jobs[group[i]];
+            const std::uint32_t iterations = std::min(job.iterations, recorded.most_iterations);
             job.neighbours = std::move(neighbours[i]);
             if (job.neighbours.size() > most_neighbours) job.neighbours.resize(most_neighbours);
             for (Neighbour& one : job.neighbours)
-                for (double* value : {&one.shared_s, &one.bytes, &one.taken_s}) *value /= job.iterations;
+                for (double* value : {&one.shared_s, &one.bytes, &one.taken_s}) *value /= iterations;
         }
     }
 
@@ -120,17 +138,19 @@ private:
     JobSchedule schedule_;
     JobsResult result_;
     double computed_s_ = 0, held_s_ = 0;
+    std::uint32_t sampled_ = 0;
 };
 
-std::vector<std::string> notes_of(const JobsResult& jobs, const JobsPlan& plan) {
+std::vector<std::string> notes_of(const JobsResult& jobs, const JobsPlan& plan, std::uint32_t sampled) {
     std::vector<std::string> notes;
     for (const JobResult& job : jobs.jobs)
         if (!job.why_not.empty()) notes.push_back(job.why_not);
-    if (!jobs.neighbours_known)
+    if (!jobs.neighbours_known) notes.push_back("neighbours are not known where SimGrid carries messages");
+    if (sampled > 0)
         notes.push_back(
-            fmt::format("neighbours are not known: jobs that share links send more than {} messages, or "
-                        "SimGrid carries them",
-                        most_recorded));
+            fmt::format("neighbours are those of the first {}: jobs that share links send more than {} "
+                        "messages",
+                        counted(sampled, "iteration"), most_recorded));
     for (const JobPlan& job : plan.jobs) {
         if (job.trace) notes.insert(notes.end(), job.trace->trace->notes.begin(), job.trace->trace->notes.end());
     }
@@ -143,7 +163,8 @@ std::vector<std::string> notes_of(const JobsResult& jobs, const JobsPlan& plan) 
 
 Result simulate(const Cluster& cluster, const JobsPlan& plan, const Watch& watch) {
     Result result;
-    result.jobs = Experiment(cluster, plan, watch).run();
+    Experiment experiment(cluster, plan, watch);
+    result.jobs = experiment.run();
     const JobsResult& jobs = *result.jobs;
     result.workload = "jobs";
     result.ranks = plan.ranks();
@@ -160,7 +181,7 @@ Result simulate(const Cluster& cluster, const JobsPlan& plan, const Watch& watch
     result.cost = cost_of(cluster, std::ssize(nodes), plan.ranks(), jobs.makespan_s);
     result.folded.messages_simulated = result.messages;
     result.closed_form.why_not = "none for jobs";
-    result.notes = notes_of(jobs, plan);
+    result.notes = notes_of(jobs, plan, experiment.sampled());
     return result;
 }
 

@@ -129,7 +129,7 @@ double JobSchedule::end_s(std::size_t job) {
         if (added) {
             std::vector<const PlacedJob*> jobs;
             for (const std::size_t one : group) jobs.push_back(&started_[one]->job);
-            found->second = replay_together(cluster_, jobs, plan_.traffic, false, watch_).runs;
+            found->second = replay_together(cluster_, jobs, plan_.traffic, {}, watch_).runs;
         }
         return found->second[static_cast<std::size_t>(place - group.begin())].end_s;
     }

@@ -48,8 +48,9 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         new std::optional<Symmetry>(options.fold && !options.messages && options.oracle == ReplayOptions::Oracle::none
                                         ? find_symmetry(graph, *lanes, *wires, options.average)
                                         : std::nullopt);
-    if (graph.parts().size() != options.parts.size() || (options.fold && !options.parts.empty()))
-        throw std::logic_error("a graph of parts is replayed part by part, and does not fold");
+    const auto odd = [&](const PartReplay& part) { return part.background || part.iterations != options.iterations; };
+    if (graph.parts().size() != options.parts.size() || (options.fold && std::ranges::any_of(options.parts, odd)))
+        throw std::logic_error("a graph of parts is replayed part by part, and folds if all have as many iterations");
     if (graph.images() > 1 && !*symmetry) throw std::logic_error("nothing shows what the built processes stand for");
     if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images(), (*symmetry)->passed());
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);

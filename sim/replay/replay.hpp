@@ -42,7 +42,8 @@ struct ReplayOptions {
     std::uint32_t averaged = 1;    ///< ... and the number of measured ones: counters are their mean
     bool messages = false;         ///< also record every message: see trace.hpp
     /// By part, in place of the three above, of a graph of parts: then the last iteration of each part is the measured
-    /// one, all are recorded, and counters are sums over all. Not with `fold`.
+    /// one, all are recorded, and counters are sums over all. With `fold` all parts have as many iterations and none is
+    /// in the background; iterations of all together may be found to repeat, and counters are those of one.
     std::vector<PartReplay> parts = {};
     bool contention = true;  ///< if false, every message has each link for itself
     /// An oracle for tests, for latency that blocks: leaves messages to SimGrid even with the exact model, and to one

@@ -56,7 +56,8 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
     timeline.received_by.resize(graph.processes().size(), 0);
     if (options.messages) recorder_.emplace(timeline.trace, wires, lanes);
     if (!options.fold || options.messages) return;
-    if (RingFolding::possible(graph)) folding_.emplace(graph, lanes, wires, symmetry, simulator);
+    if (RingFolding::possible(graph) && options.parts.empty())
+        folding_.emplace(graph, lanes, wires, symmetry, simulator);
     if (options.averaged == 1 && options.measured > 0 && iterations_alike(graph))
         steady_.emplace(graph.tasks().size(), graph.tasks().size() / (images() / graph.images()));
 }
@@ -177,11 +178,14 @@ void Session::folded(std::uint32_t iteration, std::uint64_t messages) {
 void Session::repeat_from(std::uint32_t last) {
     if (last >= options_.measured) return;
     shown_ = last;
+    for (std::vector<double>& ends_s : timeline.part_end_s) ends_s.resize(iterations, 0);
     timeline.iterations_folded = options_.measured - last;
     const double period_s = steady_->period_s();
     const auto later_s = [&](std::uint32_t iteration) { return (iteration - last) * period_s; };
-    for (std::uint32_t i = last + 1; i < iterations; ++i)
+    for (std::uint32_t i = last + 1; i < iterations; ++i) {
         timeline.iteration_end_s[i] = timeline.iteration_end_s[last] + later_s(i);
+        for (std::vector<double>& ends_s : timeline.part_end_s) ends_s[i] = ends_s[last] + later_s(i);
+    }
     const std::vector<Interval> intervals = steady_->intervals(last);
     for (std::uint32_t i = last; i <= options_.measured; ++i) {
         for (TaskId task = 0; task < intervals.size(); ++task)

@@ -77,8 +77,8 @@ public:
     void completed(StreamId stream);
     /// Returns true for the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
-        if (!options_.parts.empty()) return true;
         if (steady_) return iteration == 0;  // all iterations send the same, and later ones may not be simulated
+        if (!options_.parts.empty()) return true;
         return iteration <= options_.measured && iteration + options_.averaged > options_.measured;
     }
     /// Returns the recorder for this iteration; null if nothing is recorded, or if no measured iteration extends into
