@@ -9,6 +9,7 @@
 #include "sim/analysis/cost.hpp"
 #include "sim/analysis/energy.hpp"
 #include "sim/analysis/exchange_experiment.hpp"
+#include "sim/analysis/jobs_result.hpp"
 #include "sim/analysis/observed.hpp"
 #include "sim/analysis/theory.hpp"
 #include "sim/analysis/utilisation.hpp"
@@ -60,6 +61,8 @@ struct Result {
     Memory memory;
     std::vector<LinkLoad> links;  ///< the ten most utilised links, the most utilised first
     std::string limited_by;       ///< see limit.hpp
+    /// Of jobs that share a cluster; then `time` has only the mean iteration time of all jobs.
+    std::optional<JobsResult> jobs = {};
     /// Notes that a reader must know to trust the numbers: one sentence each, without a full stop.
     std::vector<std::string> notes;
 };

@@ -7,6 +7,8 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/analysis/trace_experiment.hpp"
 #include "sim/config/resolved.hpp"
+#include "sim/jobs/job_estimate.hpp"
+#include "sim/jobs/jobs_experiment.hpp"
 #include "sim/output/memory_text.hpp"
 #include "sim/output/result_fields.hpp"
 #include "sim/process/isolated.hpp"
@@ -37,6 +39,12 @@ Json simulated(const config::Variant& variant, bool forced, bool allow_oom = fal
     if (variant.trace) {
         if (!forced) require_modest(estimate(variant.cluster, *variant.trace));
         Result result = simulate(variant.cluster, *variant.trace);
+        result.variant = variant.name;
+        return object_of(result);
+    }
+    if (variant.jobs) {
+        if (!forced) require_modest(estimate(variant.cluster, *variant.jobs));
+        Result result = simulate(variant.cluster, *variant.jobs);
         result.variant = variant.name;
         return object_of(result);
     }

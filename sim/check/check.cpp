@@ -74,7 +74,8 @@ bool is_scenario(const Node& node) {
     } catch (const ConfigError&) {
         top = node;
     }
-    return top.find("training") || top.find("collective") || top.find("trace") || top.find("variants");
+    return top.find("training") || top.find("collective") || top.find("trace") || top.find("jobs") ||
+           top.find("variants");
 }
 
 }  // namespace

@@ -18,7 +18,9 @@
 #include "sim/explain/exchange_explanation.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/iteration/sweep.hpp"
+#include "sim/jobs/jobs_experiment.hpp"
 #include "sim/output/explanation_output.hpp"
+#include "sim/output/jobs_output.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/process/pool.hpp"
 #include "sim/replay/native.hpp"
@@ -81,10 +83,28 @@ void explain_exchanges(const config::Scenario& scenario, const ExplainArguments&
     write_result(report, options.format, options.directory, "explanation", options.tables);
 }
 
+/// Writes which neighbours take which links from each job.
+void explain_jobs(const config::Scenario& scenario, const ExplainArguments& options) {
+    if (options.trace.format || !options.report.empty() || !options.changes.empty())
+        throw ConfigError({{{options.scenario, 1, 1, ""},
+                            "`--trace`, `--report` and `--what-if` of `explain` need a training, and this scenario has "
+                            "jobs that share a platform",
+                            "remove them, or write a scenario with one of the jobs"}});
+    check_memory(scenario, options.allow_oom);
+    JobsExplainReport report{scenario.name, {}};
+    for (const config::Variant& variant : scenario.variants) {
+        ProgressLine progress(variant.name);
+        report.results.push_back(simulate(variant.cluster, *variant.jobs, progress.watch()));
+        report.results.back().variant = variant.name;
+    }
+    write_result(report, options.format, options.directory, "explanation", options.tables);
+}
+
 void explain_verb(const ExplainArguments& options) {
     const config::Scenario scenario = load(options);
     check_work(scenario, options.force);
     if (scenario.variants.front().collective) return explain_exchanges(scenario, options);
+    if (scenario.variants.front().jobs) return explain_jobs(scenario, options);
     std::vector<std::filesystem::path> traces;
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     check_memory(scenario, options.allow_oom);

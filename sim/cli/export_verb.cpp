@@ -61,6 +61,9 @@ void check_size(const config::Variant& variant, const Lowered& training) {
 ExecutionTrace trace_of(const config::Variant& variant) {
     if (variant.trace) return *variant.trace->trace;
     if (variant.collective) return trace_of(*variant.collective);
+    if (variant.jobs)
+        throw ConfigError({{variant.training, "jobs that share a platform cannot be exported together",
+                            "write a scenario with one of the jobs"}});
     const Lowered& training = variant.lowered();
     check_size(variant, training);
     const TaskGraph graph = build_iteration(training);

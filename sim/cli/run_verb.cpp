@@ -26,6 +26,7 @@
 #include "sim/config/scenario.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/explain/explain.hpp"
+#include "sim/jobs/jobs_experiment.hpp"
 #include "sim/output/expected_fields.hpp"
 #include "sim/output/writers.hpp"
 #include "sim/output/written_files.hpp"
@@ -35,6 +36,17 @@
 namespace syncline::cli {
 
 namespace {
+
+/// Refuses what there is of one training only.
+void refuse_for_jobs(const RunOptions& options) {
+    const auto refuse = [](const char* option, const char* why) {
+        throw ConfigError({{{option, 1, 1, ""}, why, "remove it, or write a scenario with one of the jobs"}});
+    };
+    if (options.dry) refuse("--dry-run", "jobs have no exchanges to choose");
+    if (options.trace.format) refuse("--trace", "jobs that share a platform have no timeline");
+    if (!options.report.empty()) refuse("--report", "jobs that share a platform have no page");
+    if (options.repeating.times > 1) refuse("--repeat", "jobs that share a platform are simulated once");
+}
 
 /// Checks that the scenario has expectations, if they are to be compared, and that results have their fields.
 void require_expectations(const config::Scenario& scenario, const RunOptions& options) {
@@ -77,7 +89,9 @@ config::Scenario load(const RunOptions& options) {
     };
     config::Scenario scenario = with_plans(read, {options.repeating.jobs, !options.dry, options.directory});
     if (options.timing) say_timing("scenario read");
-    options.tables.check(scenario.variants.front().collective ? table_columns(SweepResult{}) : table_columns(Report{}),
+    Report empty;
+    if (scenario.variants.front().jobs) empty.results.emplace_back().jobs.emplace();
+    options.tables.check(scenario.variants.front().collective ? table_columns(SweepResult{}) : table_columns(empty),
                          options.format);
     say_left_out(scenario.left_out);
     require_expectations(scenario, options);
@@ -155,8 +169,9 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
         result.choice_of = variant.choice_of;
     };
     if (wanted.trace.empty() && wanted.pages == nullptr) {
-        Result result = variant.trace ? simulate(variant.cluster, *variant.trace, progress->watch())
-                                      : simulate(variant.lowered(), progress->watch());
+        Result result = variant.trace  ? simulate(variant.cluster, *variant.trace, progress->watch())
+                        : variant.jobs ? simulate(variant.cluster, *variant.jobs, progress->watch())
+                                       : simulate(variant.lowered(), progress->watch());
         named(result);
         return result;
     }
@@ -191,6 +206,7 @@ void write_report(const Report& report, std::vector<PageVariant> pages, const Ru
 void run(const RunOptions& options) {
     constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
+    if (scenario.variants.front().jobs) refuse_for_jobs(options);
     if (options.dry && scenario.variants.front().trace)
         throw ConfigError({{{"--dry-run", 1, 1, ""}, "a trace has no exchanges to choose", "remove it"}});
     if (options.dry) return run_dry(scenario, options);

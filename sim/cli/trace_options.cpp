@@ -114,7 +114,9 @@ void require_ranks(const config::Scenario& scenario, const TraceOptions& options
     const std::uint32_t last = options.limits.ranks->back();
     std::int64_t most = 0;
     for (const config::Variant& variant : scenario.variants)
-        most = std::max(most, variant.trace ? variant.trace->ranks() : variant.plan.ranks);
+        most = std::max(most, variant.trace  ? variant.trace->ranks()
+                              : variant.jobs ? variant.jobs->ranks()
+                                             : variant.plan.ranks);
     if (last >= most)
         throw ConfigError({{{"--trace-ranks", 1, 1, ""},
                             fmt::format("no variant has rank {}", last),

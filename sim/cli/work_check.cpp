@@ -4,6 +4,7 @@
 
 #include "sim/analysis/estimate.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/jobs/job_estimate.hpp"
 #include "sim/output/memory_text.hpp"
 #include "sim/output/reasons.hpp"
 #include "sim/output/written_files.hpp"
@@ -58,6 +59,7 @@ void check_work(const config::Scenario& scenario, bool forced) {
         check.add(variant.training, name_of(variant.name),
                   variant.trace        ? estimate(variant.cluster, *variant.trace)
                   : variant.collective ? estimate(variant.cluster, *variant.collective)
+                  : variant.jobs       ? estimate(variant.cluster, *variant.jobs)
                                        : estimate(variant.lowered()));
     }
     check.end();
@@ -80,6 +82,18 @@ void check_memory(const config::Scenario& scenario, bool allowed) {
     std::vector<Diagnostic> refused;
     for (const config::Variant& variant : scenario.variants) {
         if (variant.trace) continue;  // says nothing of memory
+        if (variant.jobs) {
+            for (const JobMemory& job : memory_of(variant.cluster, *variant.jobs)) {
+                if (job.memory.fits()) continue;
+                const std::string what =
+                    fmt::format("job '{}' {}", job.name, text::shortage(job.memory, variant.cluster.device.name));
+                if (allowed)
+                    say("note: {}: {}\n", variant.name, what);
+                else
+                    refused.push_back({variant.training, what, hint(job.memory)});
+            }
+            continue;
+        }
         const Memory memory = memory_of(variant.lowered());
         if (memory.fits()) continue;
         const std::string what = text::shortage(memory, variant.cluster.device.name);

@@ -207,7 +207,8 @@ void note_inherited(const Fields& training, Plan& plan) {
 
 bool is_framework(const Node& document) {
     // Other files may have such keys by mistake, and a workload's `sequence` is another one.
-    for (const char* other : {"platform", "workload", "training", "collective", "trace", "variants", "axes", "layers"})
+    for (const char* other :
+         {"platform", "workload", "training", "collective", "trace", "jobs", "variants", "axes", "layers"})
         if (document.find(other)) return false;
     return std::any_of(software_keys.begin(), software_keys.end(), [&](const char* key) {
         const std::string name = short_name(key);

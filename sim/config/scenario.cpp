@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/config/assembly.hpp"
@@ -20,7 +21,7 @@ namespace {
 /// Reports a study, all of whose keys would be wrong in a scenario, and throws.
 void refuse_study(Assembly& assembly, const Node& document, const std::string& path) {
     if ((!document.find("base") && !document.find("axes")) || document.find("training") ||
-        document.find("collective") || document.find("trace"))
+        document.find("collective") || document.find("trace") || document.find("jobs"))
         return;
     assembly.report(
         document.mark, "this is a study, not a scenario",
@@ -115,13 +116,13 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         GridChoices choices;
         Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect, seed);
         const auto kind = [](const Variant& one) {
-            return std::pair(one.collective.has_value(), one.trace.has_value());
+            return std::tuple(one.collective.has_value(), one.trace.has_value(), one.jobs.has_value());
         };
         if (!scenario.variants.empty() && kind(variant) != kind(scenario.variants[0]))
             assembly.report(
                 entry.mark,
-                fmt::format("trainings, single exchanges and traces cannot be compared: variant '{}' differs from the "
-                            "others",
+                fmt::format("trainings, single exchanges, traces and jobs cannot be compared: variant '{}' differs "
+                            "from the others",
                             entry.key),
                 "write a separate scenario for each");
         add_variants(scenario, std::move(variant), std::move(document), std::move(choices), only,

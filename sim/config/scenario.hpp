@@ -13,6 +13,7 @@
 #include "sim/config/file_kinds.hpp"
 #include "sim/lowering/open_plan.hpp"
 #include "sim/plan/collective_plan.hpp"
+#include "sim/plan/jobs_plan.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/trace_plan.hpp"
 
@@ -26,7 +27,7 @@ namespace syncline::config {
 /// Describes the keys of `training`, and what the plan leaves open; a plan that is wrong by itself is rejected.
 void describe(Fields& fields, Plan& plan, OpenPlan& open);
 
-/// One complete training, single exchange or execution trace: the scenario's base with the variant's overrides and then
+/// One complete training, single exchange, execution trace or list of jobs: the scenario's base with the variant's overrides and then
 /// `--set` applied.
 struct Variant {
     std::string name;
@@ -38,8 +39,10 @@ struct Variant {
     OpenPlan open;                             ///< what is left open: with `parallelism: auto` the plan is not complete
     std::optional<CollectivePlan> collective;  ///< replaces model and plan
     std::optional<TracePlan> trace;            ///< the same
+    std::optional<JobsPlan> jobs;              ///< the same
     std::string resolved;                      ///< as resolved YAML: see Resolved::text()
 
+    bool is_training() const { return !collective && !trace && !jobs; }
     /// Returns cluster, model and plan of a training in lowered form, which is made once, on first use. None of the
     /// three may change after that. Throws std::logic_error if the plan is open.
     const Lowered& lowered() const;
@@ -52,7 +55,7 @@ private:
 
 struct Scenario {
     std::string name;
-    /// In the file's order; one called "base" if the file has none. All are trainings, or exchanges, or traces.
+    /// In the file's order; one called "base" if the file has none. All are trainings, or exchanges, or traces, or jobs.
     std::vector<Variant> variants;
     std::vector<Expectation> expectations;
     /// Number of further expectations of variants or sizes that `--set` has removed, or `--variant` has not chosen.

@@ -27,7 +27,7 @@ bool prepare(Assembly& assembly, Entry& variant) {
         const Entry* const found = variant.value.entry(key);
         if (!found) continue;
         assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
-                        "it may change platform, workload, training, collective and trace");
+                        "it may change platform, workload, training, collective, trace and jobs");
         take(variant.value, key);
     }
     return true;

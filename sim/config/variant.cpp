@@ -10,31 +10,13 @@
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/config/expect.hpp"
+#include "sim/config/jobs_keys.hpp"
 #include "sim/config/keys.hpp"
 #include "sim/plan/collective_plan.hpp"
 
 namespace syncline::config {
 
 namespace {
-
-/// Gives the device the kernel of attention that the training calls. One that a framework names, and that was not
-/// measured on the device, changes nothing.
-void choose_attention(Fields& training, Device& device, const Plan& plan) {
-    if (plan.attention_kernel.empty() || !device.kernels) return;
-    const auto& known = device.kernels->attention_kernels;
-    if (const auto found = known.find(plan.attention_kernel); found != known.end()) {
-        device.kernels->attention = found->second;
-    } else if (training.given("attention_kernel")) {
-        std::vector<std::string> names;
-        for (const auto& [name, table] : known) names.push_back(name);
-        training.reject(
-            "attention_kernel",
-            fmt::format("'{}' has no measured kernel of attention '{}'", device.name, plan.attention_kernel),
-            names.empty()
-                ? "`platform.device.kernels.attention` has no file"
-                : did_you_mean(plan.attention_kernel, names, fmt::format("it has {}", fmt::join(names, ", "))));
-    }
-}
 
 /// Adds the paths of all values in a mapping that is reached by `path`.
 void list_written(const Node& node, const std::string& path, std::vector<std::string>& paths) {
@@ -53,6 +35,23 @@ Location place_of(const Node& mapping, std::string_view key) {
 }
 
 }  // namespace
+
+void choose_attention(Fields& training, Device& device, const Plan& plan) {
+    if (plan.attention_kernel.empty() || !device.kernels) return;
+    const auto& known = device.kernels->attention_kernels;
+    if (const auto found = known.find(plan.attention_kernel); found != known.end()) {
+        device.kernels->attention = found->second;
+    } else if (training.given("attention_kernel")) {
+        std::vector<std::string> names;
+        for (const auto& [name, table] : known) names.push_back(name);
+        training.reject(
+            "attention_kernel",
+            fmt::format("'{}' has no measured kernel of attention '{}'", device.name, plan.attention_kernel),
+            names.empty()
+                ? "`platform.device.kernels.attention` has no file"
+                : did_you_mean(plan.attention_kernel, names, fmt::format("it has {}", fmt::join(names, ", "))));
+    }
+}
 
 void refuse_open(Assembly& assembly, const Node& document, const Variant& variant) {
     if (!variant.open.everything) return;
@@ -83,7 +82,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
          true},
         [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
     fields.section({"workload", "Model: its keys, its file, or the name of one in workloads/.", false, true,
-                    OtherKeys("collective", "trace")},
+                    OtherKeys("collective", "trace", "jobs")},
                    [&](Fields& inner) { describe(inner, variant.model); });
     const bool known = fields.sound();
     fields.section({"collective", "Single exchange at one size or several; replaces `workload` and `training`."},
@@ -109,13 +108,20 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                        if (!inner.sound()) return;
                        give_nodes(variant.cluster, plan.placement, plan.ranks(), 0);
                    });
-    for (const char* other : {"collective", "trace"})
-        for (const char* key : {"workload", "training", "collective"})
-            if (key != std::string_view(other) && fields.given(other) && fields.given(key))
+    describe_jobs(fields, variant, known, variant.plan.placement.seed);
+    for (const char* other : {"collective", "trace", "jobs"})
+        for (const char* key : {"workload", "training", "collective", "trace"}) {
+            if (key == std::string_view(other) ||
+                (other == std::string_view("collective") && key == std::string_view("trace")))
+                continue;
+            if (fields.given(other) && fields.given(key))
                 fields.reject(key, fmt::format("'{}' and '{}' exclude each other", key, other),
-                              "a scenario is a training, a single exchange or a trace");
+                              other == std::string_view("jobs")
+                                  ? "each of the jobs has its own"
+                                  : "a scenario is a training, a single exchange or a trace");
+        }
     const Key training{"training", "Training of the model on the cluster.", false, false,
-                       OtherKeys("collective", "trace")};
+                       OtherKeys("collective", "trace", "jobs")};
     fields.section(training, [&](Fields& inner) {
         describe(inner, variant.plan, variant.open);
         choose_attention(inner, variant.cluster.device, variant.plan);

@@ -13,6 +13,10 @@ namespace syncline::config {
 void describe_variant(Fields& fields, std::string& name, Variant& variant, GridChoices& choices,
                       const Inspect& inspect);
 
+/// Gives the device the kernel of attention that the training calls. One that a framework names, and that was not
+/// measured on the device, changes nothing.
+void choose_attention(Fields& training, Device& device, const Plan& plan);
+
 /// Reads such a document. Reports errors to `assembly`. `seed` determines everything random. `free_layers` is what an
 /// ablation's mechanism says, a list of names or a null: no key of a document does.
 Variant read_variant(Assembly& assembly, const Node& document, const std::string& name, std::string& scenario_name,

@@ -19,10 +19,11 @@ namespace syncline::config {
 
 class Fields;
 
-/// Up to two other keys.
+/// Up to three other keys.
 struct OtherKeys {
-    OtherKeys(const char* one = nullptr, const char* another = nullptr) : first(one), second(another) {}
-    const char *first, *second;
+    OtherKeys(const char* one = nullptr, const char* another = nullptr, const char* further = nullptr)
+        : first(one), second(another), third(further) {}
+    const char *first, *second, *third;
 };
 
 struct Key {

@@ -183,7 +183,10 @@ private:
         const bool usual = !key.required && !key.unless.first && !value.is_null() && text.find("Default:") == text.npos;
         if (key.required) required.push_back(key.name);
         if (key.required) text += " Required.";
-        if (key.unless.second)
+        if (key.unless.third)
+            text += fmt::format(" Required without `{}`, `{}` and `{}`.", key.unless.first, key.unless.second,
+                                key.unless.third);
+        else if (key.unless.second)
             text += fmt::format(" Required without `{}` and `{}`.", key.unless.first, key.unless.second);
         else if (key.unless.first)
             text += fmt::format(" Required without `{}`.", key.unless.first);

@@ -119,6 +119,11 @@ void drop_alternatives(Node& base, const Node& changes) {
     if (open(changes) && !gives("data")) drop("data");
     if (gives("data") && !gives("model") && open(base)) drop("model");
     if (const Node* framework = changes.find("framework"); framework && framework->find("base")) drop("framework");
+    if (gives("scenario"))
+        for (const char* key : {"workload", "training", "trace", "variant"}) drop(key);
+    if (const Node* inner = changes.find("jobs"), *old = base.find("jobs"); inner && old)
+        for (const Entry& job : inner->entries)
+            if (Node* one = base.find("jobs")->find(job.key)) drop_alternatives(*one, job.value);
     for (const char* part : {"training", "collective", "parallelism"}) {
         const Node* inner = changes.find(part);
         Node* old = base.find(part);

@@ -385,8 +385,8 @@ private:
         known_.emplace_back(key.name);
         const Node* node = node_.find(key.name);
         const auto missing = [&](const char* other) { return !other || !node_.find(other); };
-        const bool required =
-            key.required || (key.unless.first && missing(key.unless.first) && missing(key.unless.second));
+        const bool required = key.required || (key.unless.first && missing(key.unless.first) &&
+                                               missing(key.unless.second) && missing(key.unless.third));
         if (!node && required) {
             sound_ = false;
             missing_.emplace_back(key.name);

@@ -49,7 +49,7 @@ std::vector<config::Setting> of_exchange(const config::Variant& variant) {
 
 std::vector<config::Setting> forecast(const config::StudyPoint& point) {
     const config::Variant variant = load_run(point.resolved.text(), point.seed);
-    if (variant.trace) return {};
+    if (variant.trace || variant.jobs) return {};
     return variant.collective ? of_exchange(variant) : of_training(variant);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "sim/output/cells.hpp"
+#include "sim/output/jobs_output.hpp"
 #include "sim/output/result_fields.hpp"
 #include "sim/output/writers.hpp"
 
@@ -43,6 +44,7 @@ std::vector<int> columns_not_given(const Report& report) {
 }  // namespace
 
 std::string to_csv(const Report& report) {
+    if (!report.results.empty() && report.results.front().jobs) return jobs_csv(report.results);
     const std::vector<int> left_out = columns_not_given(report);
     const auto line = [&](CsvCells cells) {
         for (const int column : left_out) cells.erase(column);

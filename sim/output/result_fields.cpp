@@ -7,6 +7,7 @@
 #include "sim/analysis/scaling.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/fidelity_text.hpp"
+#include "sim/output/jobs_output.hpp"
 #include "sim/output/parallelism_text.hpp"
 
 namespace syncline {
@@ -216,6 +217,12 @@ auto of_elapsed_cost(Get get) {
     };
 }
 
+/// Returns a getter of a number of all jobs together.
+template <class Get>
+auto of_jobs(Get get) {
+    return [get](const Result& r) { return r.jobs ? std::optional(std::invoke(get, *r.jobs)) : std::nullopt; };
+}
+
 /// Returns a part of the memory; null if nothing is known of it, as for a trace.
 Json of_memory(const Memory& memory, double bytes) {
     return memory.total_bytes() > 0 ? whole(bytes) : Json(nullptr);
@@ -278,7 +285,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  &Result::samples)
             .add(common::fabric, 16)
             .add(common::transport, 22)
-            .add("exchange", Unit::text, "`allreduce`, `parameter-server`, `gossip` or `trace`", 17, &Result::exchange)
+            .add("exchange", Unit::text, "`allreduce`, `parameter-server`, `gossip`, `trace` or `jobs`", 17,
+                 &Result::exchange)
             .add("algorithm", Unit::text,
                  "the algorithm, or what a selection chose: `mpich: rabenseifner`; null with a parameter server or "
                  "gossip",
@@ -366,8 +374,33 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return given(r.choice_of); })
             .add("best", Unit::text, "with `model: auto`: whether it is the fastest of the choices; else null", 42,
                  &Result::best)
-            .add("iteration_time_s", Unit::seconds, "one iteration in steady state", 4,
+            .add("iteration_time_s", Unit::seconds,
+                 "one iteration in steady state; of `jobs` the mean of their iteration times", 4,
                  [](const Result& r) { return r.time.iteration_s; })
+            .add_if_given("makespan_s", Unit::seconds, "from the first arrival to the last end; only of `jobs`", 106,
+                          of_jobs(&JobsResult::makespan_s))
+            .add_if_given("cluster_use", Unit::share,
+                          "computation of all ranks / (devices of the platform × makespan); only of `jobs`", 107,
+                          of_jobs(&JobsResult::cluster_use))
+            .add_if_given("devices_held", Unit::share,
+                          "part of the devices' time in which they belong to a job; only of `jobs`", 108,
+                          of_jobs(&JobsResult::allocated))
+            .add_if_given("mean_slowdown", Unit::number,
+                          "mean over the jobs of their iteration time / the same alone; only of `jobs`", 109,
+                          of_jobs(&JobsResult::mean_slowdown))
+            .add_if_given("worst_slowdown", Unit::number, "that of the job which loses most; only of `jobs`", 110,
+                          of_jobs(&JobsResult::worst_slowdown))
+            .add_if_given("mean_wait_s", Unit::seconds, "mean time from arrival to start; only of `jobs`", 111,
+                          of_jobs(&JobsResult::mean_wait_s))
+            .add_if_given("jobs_started", Unit::number, "number of jobs that start; only of `jobs`", 112,
+                          of_jobs(&JobsResult::started))
+            .add_if_given("jobs", Unit::list, "the jobs: see [below](#jobs); in CSV one row each", 0,
+                          [](const Result& r) {
+                              if (!r.jobs) return Json();
+                              Json list = Json::array();
+                              for (const JobResult& job : r.jobs->jobs) list.push_back(object_of(job));
+                              return list;
+                          })
             .add_if_given("repeats", Unit::number, "number of seeds, 1 if nothing is random; only with `--repeat`", 81,
                           spread(&Spread::count))
             .add_if_given("iteration_time_mean_s", Unit::seconds, "mean over all seeds; only with `--repeat`", 82,
@@ -645,7 +678,17 @@ Json object_of(const Memory& memory) {
     return json;
 }
 Json object_of(const Result& result) {
-    return json_object(result);
+    Json json = json_object(result);
+    if (!result.jobs) return json;
+    // The other fields are those of one training.
+    Json of_jobs = Json::object();
+    for (const char* name :
+         {"variant",          "ranks",        "nodes",       "fabric",        "transport",     "exchange",
+          "iteration_time_s", "makespan_s",   "cluster_use", "devices_held",  "mean_slowdown", "worst_slowdown",
+          "mean_wait_s",      "jobs_started", "jobs",        "device_time_s", "cost",          "messages",
+          "bytes_sent",       "notes"})
+        of_jobs[name] = std::move(json[name]);
+    return of_jobs;
 }
 Json object_of(const CollectiveResult& result) {
     return json_object(result);

@@ -13,6 +13,7 @@
 #include "sim/output/cells.hpp"
 #include "sim/output/fidelity_text.hpp"
 #include "sim/output/field_cells.hpp"
+#include "sim/output/jobs_output.hpp"
 #include "sim/output/memory_text.hpp"
 #include "sim/output/notes.hpp"
 #include "sim/output/parallelism_text.hpp"
@@ -68,6 +69,10 @@ constexpr auto if_any = Shown::if_any, if_varied = Shown::if_varied, if_chosen =
 
 bool has_tokens(const Report& report) {
     return std::ranges::any_of(report.results, [](const Result& r) { return r.utilisation.tokens_per_s.has_value(); });
+}
+
+bool of_jobs(const Report& report) {
+    return !report.results.empty() && report.results.front().jobs.has_value();
 }
 
 bool is_trace(const Report& report) {
@@ -227,6 +232,7 @@ std::vector<ResultColumn> columns_of(const Report& report) {
 }  // namespace
 
 std::vector<Column> table_columns(const Report& report) {
+    if (of_jobs(report)) return job_columns(report.results);
     std::vector<Column> columns;
     for (ResultColumn& one : columns_of(report)) {
         for (const Result& r : report.results) one.column.cells.push_back(one.cell(r));
@@ -236,6 +242,7 @@ std::vector<Column> table_columns(const Report& report) {
 }
 
 std::string to_table(const Report& report, const TableLayout& layout) {
+    if (of_jobs(report)) return jobs_table(report.name, report.results, layout);
     const Table table(table_columns(report), layout);
     std::string text = report.name + ": one iteration";
     if (const std::string& alike = table.alike(); !alike.empty()) {

@@ -366,11 +366,13 @@ Coroutine<> LaneReplay::copy(Staging::Unit unit, bool outwards, std::uint64_t by
 double LaneReplay::rest_of_latency(const Ports& ports) {
     const double now_s = simulator_.now_s();
     double rest_s = 0, last_s = -1;
-    const Lateness& lateness = session_.graph.lateness();
+    const PartId part = session_.graph.processes()[process_].part;
+    const Lateness& lateness = session_.graph.lateness(part);
+    const ProcessId first = session_.graph.parts().empty() ? 0 : session_.graph.parts()[part].process;
     const auto consider = [&](Peer& peer, double end_s, const std::vector<MessageId>& recorded, std::size_t i,
                               bool waits) {
-        const double latency_s =
-            this->latency_s(peer) * lateness.factor(peer.pair.channel, peer.pair.from, peer.pair.to, peer.delivered++);
+        const double latency_s = this->latency_s(peer) * lateness.factor(peer.pair.channel, peer.pair.from - first,
+                                                                         peer.pair.to - first, peer.delivered++);
         // A message delivered before the others has already had a part of its latency.
         const double free_s = waits ? end_s + latency_s : end_s;
         rest_s = std::max(rest_s, free_s - now_s);

@@ -6,16 +6,25 @@
 namespace syncline {
 
 Lanes::Lanes(const TaskGraph& graph) : further_(graph.streams().size(), 0) {
-    std::uint32_t exchange_channels = 1;
+    struct Part {
+        std::uint32_t most = 1, exchange_channels = 1;
+    };
+    std::vector<Part> parts(std::max<std::size_t>(1, graph.parts().size()));
+    const auto part_of = [&](GroupId group) -> Part& {
+        const std::span<const ProcessId> members = graph.group(group);
+        return parts[members.empty() ? 0 : graph.processes()[members.front()].part];
+    };
     for (const Task& task : graph.tasks()) {
         if (task.exchange == Task::no_exchange) continue;
         const Exchange& exchange = graph.exchange(task.exchange);
         const std::uint32_t lanes = exchange.algorithm->lanes();
-        most_ = std::max(most_, lanes);
+        Part& part = part_of(exchange.group);
+        part.most = std::max(part.most, lanes);
         further_[task.stream] = std::max(further_[task.stream], lanes - 1);
-        exchange_channels = std::max(exchange_channels, exchange.tag + 1);
+        part.exchange_channels = std::max(part.exchange_channels, exchange.tag + 1);
     }
-    channels_ = exchange_channels * most_;
+    for (const Part& part : parts) channels_ = std::max(channels_, part.exchange_channels * part.most);
+    for (GroupId group = 0; group < graph.groups(); ++group) most_.push_back(part_of(group).most);
     stream_.resize(graph.streams().size());
     std::iota(stream_.begin(), stream_.end(), StreamId{0});
     for (StreamId stream = 0; stream < further_.size(); ++stream) {

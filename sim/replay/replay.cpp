@@ -49,6 +49,9 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         new std::optional<Symmetry>(!folds             ? std::nullopt
                                     : options.symmetry ? std::optional(*options.symmetry)
                                                        : find_symmetry(graph, *lanes, *wires, options.average));
+    const auto odd = [&](const PartReplay& part) { return part.background || part.iterations != options.iterations; };
+    if (graph.parts().size() != options.parts.size() || (options.fold && std::ranges::any_of(options.parts, odd)))
+        throw std::logic_error("a graph of parts is replayed part by part, and folds if all have as many iterations");
     if (graph.images() > 1 && !*symmetry) throw std::logic_error("nothing shows what the built processes stand for");
     if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images(), (*symmetry)->passed());
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);

@@ -29,12 +29,25 @@ struct Progress {
     double simulated_s = 0;
 };
 
+/// How one part of a graph (TaskGraph::append) is replayed.
+struct PartReplay {
+    static constexpr std::uint32_t endless = ~std::uint32_t{0};  ///< of a part in the background
+
+    std::uint32_t iterations = 1;
+    double start_s = 0;       ///< before which none of its streams does anything
+    bool background = false;  ///< the replay ends when all other parts have ended
+};
+
 struct ReplayOptions {
     std::uint32_t iterations = 1;  ///< number replayed, one after the other ...
     std::uint32_t measured = 0;    ///< ... the last measured one among them, ...
     std::uint32_t averaged = 1;    ///< ... and the number of measured ones: counters are their mean
     bool messages = false;         ///< also record every message: see trace.hpp
-    bool contention = true;        ///< if false, every message has each link for itself
+    /// By part, in place of the three above, of a graph of parts: then the last iteration of each part is the measured
+    /// one, all are recorded, and counters are sums over all. With `fold` all parts have as many iterations and none is
+    /// in the background; iterations of all together may be found to repeat, and counters are those of one.
+    std::vector<PartReplay> parts = {};
+    bool contention = true;  ///< if false, every message has each link for itself
     /// An oracle for tests, for latency that blocks: leaves messages to SimGrid even with the exact model, and to one
     /// of its two solvers.
     enum class Oracle { none, lazy, full } oracle = Oracle::none;

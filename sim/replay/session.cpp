@@ -49,6 +49,9 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       shown_(options.measured) {
     timeline.iteration_end_s.resize(iterations, 0);
     timeline.recorded.resize(std::min(options.measured, 2 * options.averaged) + 1);
+    timeline.part_end_s.resize(options.parts.size());
+    timeline.computed_s.resize(graph.processes().size(), 0);
+    for (StreamId stream = 0; stream < graph.streams().size(); ++stream) incomplete_ += background(stream) ? 0U : 1U;
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
     timeline.sent_by.resize(graph.processes().size(), 0);
     timeline.received_by.resize(graph.processes().size(), 0);
@@ -62,7 +65,8 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
     }
     if (options.messages) recorder_.emplace(timeline.trace, wires, lanes);
     if (!options.fold || options.messages) return;
-    if (RingFolding::possible(graph)) folding_.emplace(graph, lanes, wires, symmetry, simulator);
+    if (RingFolding::possible(graph) && options.parts.empty())
+        folding_.emplace(graph, lanes, wires, symmetry, simulator);
     if (options.averaged == 1 && options.measured > 0 && iterations_alike(graph))
         steady_.emplace(graph.tasks().size(), graph.tasks().size() / (images() / graph.images()));
 }
@@ -124,8 +128,10 @@ void Session::started(TaskId task, std::uint32_t iteration, double now_s) {
 void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     ended_[task] = iteration + 1;
     if (Interval* recorded = interval(task, iteration)) recorded->end_s = now_s;
-    double& end_s = timeline.iteration_end_s[iteration];
-    end_s = std::max(end_s, now_s);
+    std::vector<double>& ends_s =
+        options_.parts.empty() ? timeline.iteration_end_s : timeline.part_end_s[part_of(task)];
+    if (iteration >= ends_s.size()) ends_s.resize(iteration + 1, 0);
+    ends_s[iteration] = std::max(ends_s[iteration], now_s);
     if (steady_ && shown_ == options_.measured && steady_->ended(task, iteration, now_s)) repeat_from(iteration);
     agreement_.ended(task, iteration);
     if (!choosing_.empty())
@@ -146,19 +152,22 @@ Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double se
     const SpeedBesideExchange& slowed = graph.processes()[process].speed_beside_exchange;
     if (!slowed.slows() && until == no_task) {
         co_await simulator.sleep(stream, seconds);
+        timeline.computed_s[process] += seconds;
         co_return;
     }
+    const double start_s = simulator.now_s();
     Computation& computation = computations_[process];
     computation.under_way = stream;
     if (until != no_task) wait_for(stream, until);
     for (double left_s = seconds; left_s > 0;) {
         const double speed = slowed.beside(computation.exchanges);
-        const double start_s = simulator.now_s();
+        const double since_s = simulator.now_s();
         computation.changed = false;
         co_await simulator.park(stream, left_s / speed);
         if (!computation.changed || (until != no_task && has_ended(until, iteration))) break;
-        left_s -= (simulator.now_s() - start_s) * speed;
+        left_s -= (simulator.now_s() - since_s) * speed;
     }
+    timeline.computed_s[process] += simulator.now_s() - start_s;
     computation.under_way = Computation::none;
     if (until != no_task) wait_no_more(stream, until);
 }
@@ -200,6 +209,12 @@ void Session::count_exchange(ProcessId process, ExchangeId exchange, bool begins
     if (computation.under_way != Computation::none) simulator.unpark(computation.under_way);
 }
 
+void Session::completed(StreamId stream) {
+    if (background(stream) || --incomplete_ > 0) return;
+    if (std::ranges::any_of(options_.parts, &PartReplay::background))
+        simulator.at_end_of_instant([] { throw AllKnown{}; });
+}
+
 void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
     if (measures(iteration)) timeline.messages += messages;
     messages_ += messages;
@@ -217,11 +232,14 @@ void Session::folded(std::uint32_t iteration, std::uint64_t messages) {
 void Session::repeat_from(std::uint32_t last) {
     if (last >= options_.measured) return;
     shown_ = last;
+    for (std::vector<double>& ends_s : timeline.part_end_s) ends_s.resize(iterations, 0);
     timeline.iterations_folded = options_.measured - last;
     const double period_s = steady_->period_s();
     const auto later_s = [&](std::uint32_t iteration) { return (iteration - last) * period_s; };
-    for (std::uint32_t i = last + 1; i < iterations; ++i)
+    for (std::uint32_t i = last + 1; i < iterations; ++i) {
         timeline.iteration_end_s[i] = timeline.iteration_end_s[last] + later_s(i);
+        for (std::vector<double>& ends_s : timeline.part_end_s) ends_s[i] = ends_s[last] + later_s(i);
+    }
     const std::vector<Interval> intervals = steady_->intervals(last);
     for (std::uint32_t i = last; i <= options_.measured; ++i) {
         for (TaskId task = 0; task < intervals.size(); ++task)
@@ -240,17 +258,13 @@ void Session::carried(const Pair& pair, std::uint64_t bytes, std::uint64_t on_wi
 }
 
 void Session::finish() {
-    const auto mean = [this](std::uint64_t& count) {
-        // Fewer iterations may have been replayed than the window has.
-        const std::uint32_t counted = std::min(options_.averaged, options_.measured + 1);
-        count = (count + counted / 2) / counted;
-    };
+    const auto mean = [this](std::uint64_t& count) { count = (count + counted() / 2) / counted(); };
     mean(timeline.messages);
     mean(timeline.bytes_sent);
     for (std::uint64_t& bytes : timeline.sent_by) mean(bytes);
     for (std::uint64_t& bytes : timeline.received_by) mean(bytes);
     if (folding_) {
-        const std::uint32_t counted = steady_ ? 1 : std::min(options_.averaged, options_.measured + 1);
+        const std::uint32_t counted = steady_ ? 1 : this->counted();
         for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) timeline.messages_folded += folded_[i];
         // Early or late arrivals in an iteration may result from an earlier one. Iterations that are not simulated have
         // the same error as the one that represents them.
@@ -260,9 +274,8 @@ void Session::finish() {
     }
     if (symmetry_ != nullptr) unfold();
     if (any_rounded(graph)) {
-        const std::uint32_t counted = std::min(options_.averaged, options_.measured + 1);
-        count_rounded(graph, lanes, counted, timeline, wires);
-        timeline.folding_error_s += (options_.measured + 1) * rounding_error_s(graph, lanes, wires) / counted;
+        count_rounded(graph, lanes, counted(), timeline, wires);
+        timeline.folding_error_s += (options_.measured + 1) * rounding_error_s(graph, lanes, wires) / counted();
     }
     // The ends of all iterations are sums of times that a folded replay adds up in another order.
     constexpr double rounding = 1e-12;
@@ -308,7 +321,7 @@ std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uin
         const auto tasks = graph.tasks_of(stream);
         const auto at =
             std::min_element(tasks.begin(), tasks.end(), [this](TaskId a, TaskId b) { return ended_[a] < ended_[b]; });
-        if (at == tasks.end() || ended_[*at] == iterations) continue;
+        if (at == tasks.end() || ended_[*at] == iterations_of(graph.streams()[stream].process)) continue;
         if (options_.described) {
             const std::string what = options_.described(*at);
             if (!what.empty() && ++count <= shown) text += "\n  " + what;
@@ -327,9 +340,10 @@ std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uin
 }
 
 Interval* Session::interval(TaskId task, std::uint32_t iteration) {
-    const std::uint32_t first = options_.measured + 1 - static_cast<std::uint32_t>(timeline.recorded.size());
-    if (iteration < first || iteration > options_.measured) return nullptr;
-    return &timeline.recorded[iteration - first][task];
+    const auto size = static_cast<std::uint32_t>(timeline.recorded.size());
+    const std::uint32_t end = options_.parts.empty() ? options_.measured + 1 : options_.parts[part_of(task)].iterations;
+    if (iteration + size < end || iteration >= end) return nullptr;
+    return &timeline.recorded[iteration + size - end][task];
 }
 
 }  // namespace syncline

@@ -73,16 +73,28 @@ public:
     /// Counts the bytes sent from one process to another in the measured iterations, and their bytes on the wires. If
     /// messages choose their path when they start, links are counted per message instead.
     void carried(const Pair& pair, std::uint64_t bytes, std::uint64_t on_wires);
+    /// Returns the number of iterations that a process executes.
+    std::uint32_t iterations_of(ProcessId process) const {
+        return options_.parts.empty() ? iterations : options_.parts[graph.processes()[process].part].iterations;
+    }
+    /// Returns the time before which a process does nothing.
+    double start_s(ProcessId process) const {
+        return options_.parts.empty() ? 0 : options_.parts[graph.processes()[process].part].start_s;
+    }
+    /// Records that a stream has executed all its iterations. When all have but those in the background, the simulator
+    /// throws AllKnown.
+    void completed(StreamId stream);
     /// Returns true for the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
         if (steady_) return iteration == 0;  // all iterations send the same, and later ones may not be simulated
+        if (!options_.parts.empty()) return true;
         return iteration <= options_.measured && iteration + options_.averaged > options_.measured;
     }
     /// Returns the recorder for this iteration; null if nothing is recorded, or if no measured iteration extends into
     /// this one.
     Recorder* recorder(std::uint32_t iteration) {
         const bool records = iteration <= options_.measured && iteration + options_.averaged >= options_.measured;
-        return recorder_ && records ? &*recorder_ : nullptr;
+        return recorder_ && (records || !options_.parts.empty()) ? &*recorder_ : nullptr;
     }
     Recorder::Connection* connection(std::uint32_t channel, ProcessId from, ProcessId to) {
         return recorder_ ? &recorder_->connection(channel, from, to) : nullptr;
@@ -124,6 +136,18 @@ private:
     bool enough_ended(TaskId task, std::uint32_t iteration) const;
     void wait_for(StreamId stream, TaskId task) { next_waiter_[stream] = std::exchange(first_waiter_[task], stream); }
     void wait_no_more(StreamId stream, TaskId task);
+    PartId part_of(TaskId task) const {
+        return graph.processes()[graph.streams()[graph.tasks()[task].stream].process].part;
+    }
+    bool background(StreamId stream) const {
+        return !options_.parts.empty() &&
+               options_.parts[graph.processes()[graph.streams()[stream].process].part].background;
+    }
+    /// Returns the number of iterations whose mean counters are.
+    std::uint32_t counted() const {
+        // Fewer iterations may have been replayed than the window has.
+        return options_.parts.empty() ? std::min(options_.averaged, options_.measured + 1) : 1;
+    }
     /// Gives processes that are represented the times and bytes of those that represent them.
     void unfold();
     /// Returns the number of processes that a simulated one stands for.
@@ -150,6 +174,7 @@ private:
     std::optional<Steady> steady_;       ///< present if iterations may repeat
     std::vector<std::uint64_t> folded_;  ///< messages, by iteration
     std::uint32_t shown_;                ///< simulated iteration that represents the measured one, or that one itself
+    std::size_t incomplete_ = 0;         ///< streams that have not executed all, but those in the background
     std::uint64_t messages_ = 0;
     std::uint64_t next_report_ = 0;
 };

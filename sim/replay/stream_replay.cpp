@@ -21,7 +21,10 @@ std::vector<Coroutine<>> StreamReplay::further() {
 Coroutine<> StreamReplay::run() {
     const TaskGraph& graph = session_.graph;
     const auto tasks = static_cast<std::uint32_t>(graph.tasks_of(stream_).size());
-    for (std::uint32_t iteration = 0; iteration < session_.iterations; ++iteration) {
+    const std::uint32_t iterations = session_.iterations_of(process_);
+    if (const double start_s = session_.start_s(process_); start_s > 0 && iterations > 0)
+        co_await simulator_.sleep(stream_, start_s);
+    for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
         for (std::uint32_t position = 0; position < tasks; ++position) {
             TaskId id = graph.tasks_of(stream_)[position];
             if (graph.streams()[stream_].queue != Stream::no_queue)
@@ -56,6 +59,7 @@ Coroutine<> StreamReplay::run() {
             session_.ended(id, iteration, simulator_.now_s());
         }
     }
+    session_.completed(stream_);
     for (std::size_t lane = 1; lane < lanes_.size(); ++lane) lanes_[lane]->close();
     if (lanes_.size() != 1) co_return;
     lanes_.front()->report_bytes();

@@ -33,6 +33,11 @@ struct Timeline {
     /// Times of every task in the last measured iteration, which is the last entry, and in up to twice as many
     /// iterations before it as are measured.
     std::vector<std::vector<Interval>> recorded;
+    /// Of a graph of parts: by part, the end of the last task of each of its iterations.
+    std::vector<std::vector<double>> part_end_s;
+    /// By process: time in which its compute stream computes, in all iterations of the replay; 0 if it is represented
+    /// by another one.
+    std::vector<double> computed_s;
     std::uint64_t messages = 0;  ///< sent in one iteration by all processes: the mean, if several are measured
     std::uint64_t bytes_sent = 0;
     std::uint64_t messages_folded = 0;    ///< number of these messages that were not simulated

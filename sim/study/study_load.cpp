@@ -384,7 +384,7 @@ private:
     }
 
     static inline const std::vector<std::string> scenario_keys{"platform", "workload", "training", "collective",
-                                                               "trace"};
+                                                               "trace",    "jobs",     "queue",    "traffic"};
     static inline const std::vector<std::string> study_keys{"name",    "description", "zip",  "include",
                                                             "exclude", "repeat",      "seed", "question"};
 

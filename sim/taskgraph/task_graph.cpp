@@ -105,6 +105,67 @@ void TaskGraph::seal() {
     check_acyclic();
 }
 
+void TaskGraph::append(const TaskGraph& part) {
+    if (part.images() > 1 || !part.parts_.empty() || (parts_.empty() && !processes_.empty()))
+        throw std::logic_error("task graph: only whole graphs can be parts of another");
+    const auto number = static_cast<PartId>(parts_.size());
+    if (number == 0) {
+        latenesses_.clear();
+        stream_start_ = dependency_start_ = {0};
+    }
+    const Part first{static_cast<ProcessId>(processes_.size()), static_cast<StreamId>(streams_.size()),
+                     static_cast<TaskId>(tasks_.size()), static_cast<ExchangeId>(exchanges_.size()),
+                     static_cast<GroupId>(groups_.size())};
+    const auto first_queue = static_cast<QueueId>(queues_.size());
+    parts_.push_back(first);
+    latenesses_.push_back(part.lateness());
+    for (Process process : part.processes_) {
+        if (process.begins_with != no_task) process.begins_with += first.task;
+        process.part = number;
+        processes_.push_back(process);
+    }
+    for (Stream stream : part.streams_) {
+        stream.process += first.process;
+        if (stream.queue != Stream::no_queue) stream.queue += first_queue;
+        if (stream.turns != Stream::no_turns) stream.turns += turns_;
+        streams_.push_back(stream);
+    }
+    for (Task task : part.tasks_) {
+        task.stream += first.stream;
+        if (task.exchange != Task::no_exchange) task.exchange += first.exchange;
+        tasks_.push_back(task);
+    }
+    largest_distance_ = std::max(largest_distance_, part.largest_distance_);
+    turns_ += part.turns_;
+    for (TaskId task = 0; task < part.first_of_.size(); ++task)
+        if (part.first_of_[task] > 0) wait_for_first(first.task + task, part.first_of_[task]);
+    for (TaskId task = 0; task < part.given_up_by_.size(); ++task)
+        if (part.given_up_by_[task] != no_task) give_up(first.task + task, first.task + part.given_up_by_[task]);
+    for (Exchange exchange : part.exchanges_) {
+        exchange.group += first.group;
+        exchanges_.push_back(exchange);
+    }
+    for (std::vector<ProcessId> group : part.groups_) {
+        for (ProcessId& member : group) member += first.process;
+        groups_.push_back(std::move(group));
+    }
+    for (std::vector<StreamId> queue : part.queues_) {
+        for (StreamId& stream : queue) stream += first.stream;
+        queues_.push_back(std::move(queue));
+    }
+    const auto continue_rows = [](std::vector<std::uint32_t>& start, const std::vector<std::uint32_t>& more) {
+        const std::uint32_t end = start.back();
+        for (std::size_t row = 1; row < more.size(); ++row) start.push_back(end + more[row]);
+    };
+    continue_rows(stream_start_, part.stream_start_);
+    continue_rows(dependency_start_, part.dependency_start_);
+    for (const TaskId task : part.stream_tasks_) stream_tasks_.push_back(first.task + task);
+    for (Dependency dependency : part.dependencies_) {
+        dependency.on += first.task;
+        dependencies_.push_back(dependency);
+    }
+}
+
 std::span<const TaskId> TaskGraph::tasks_of(StreamId stream) const {
     return {stream_tasks_.begin() + stream_start_[stream], stream_tasks_.begin() + stream_start_[stream + 1]};
 }

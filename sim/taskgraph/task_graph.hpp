@@ -22,6 +22,7 @@ using TaskId = std::uint32_t;
 using ExchangeId = std::uint32_t;
 using GroupId = std::uint32_t;
 using QueueId = std::uint32_t;
+using PartId = std::uint32_t;
 
 inline constexpr TaskId no_task = ~TaskId{0};
 inline constexpr StreamId no_stream = ~StreamId{0};
@@ -76,6 +77,7 @@ struct Process {
     SpeedBesideExchange speed_beside_exchange = {};  ///< speed of its compute stream while others are in an exchange
     Pace pace = {};                                  ///< of its compute stream
     TaskId begins_with = no_task;                    ///< see TaskGraph::begin_with()
+    PartId part = 0;                                 ///< see TaskGraph::append()
 };
 
 struct Stream {
@@ -171,17 +173,35 @@ public:
         negligible_ = negligible;
     }
     /// Sets the noise of all messages' latencies.
-    void set_lateness(const Lateness& lateness) { lateness_ = lateness; }
+    void set_lateness(const Lateness& lateness) { latenesses_ = {lateness}; }
 
     /// Sorts dependencies and streams; nothing may be added afterwards. Throws std::logic_error if tasks of one
     /// iteration form a cycle, streams' orders included, or if the streams of a queue differ.
     void seal();
+
+    /// First number of a part's processes, streams, tasks, exchanges and groups.
+    struct Part {
+        ProcessId process = 0;
+        StreamId stream = 0;
+        TaskId task = 0;
+        ExchangeId exchange = 0;
+        GroupId group = 0;
+    };
+    /// Adds a sealed graph as a part of its own, to be replayed at the same time as the others, each for its own number
+    /// of iterations (ReplayOptions::parts). Parts share nothing but the cluster: numbers are counted on, tags are not,
+    /// since no two processes exchange with each other in two parts. Everything else stays as it is, so that a part
+    /// replayed by itself sends the same messages on the same channels. A graph of parts is sealed. Throws
+    /// std::logic_error if the graph has representatives only (represent()), or if tasks were added otherwise.
+    void append(const TaskGraph& part);
+    /// Returns the parts that were added; none: the graph is a whole.
+    const std::vector<Part>& parts() const { return parts_; }
 
     const std::vector<Process>& processes() const { return processes_; }
     const std::vector<Stream>& streams() const { return streams_; }
     const std::vector<Task>& tasks() const { return tasks_; }
     const Exchange& exchange(ExchangeId id) const { return exchanges_[id]; }
     std::size_t exchanges() const { return exchanges_.size(); }
+    std::size_t groups() const { return groups_.size(); }
     std::span<const ProcessId> group(GroupId id) const { return groups_[id]; }
     const std::vector<std::vector<StreamId>>& queues() const { return queues_; }
     std::uint32_t turns() const { return turns_; }  ///< number of sets of streams that take turns
@@ -191,7 +211,7 @@ public:
     /// Returns the task by which this one is given up; no_task if there is none.
     TaskId given_up_by(TaskId task) const { return task < given_up_by_.size() ? given_up_by_[task] : no_task; }
     bool gives_up() const { return !given_up_by_.empty(); }
-    const Lateness& lateness() const { return lateness_; }
+    const Lateness& lateness(PartId part = 0) const { return latenesses_[part]; }
     const std::vector<std::uint32_t>& spans() const { return spans_; }
     const Rotations& rotations() const { return rotations_; }  ///< of represent()
     /// Returns true if the process has its streams.
@@ -223,7 +243,8 @@ private:
     std::uint32_t turns_ = 0;
     std::vector<std::uint32_t> first_of_;  ///< by task, as far as any are
     std::vector<TaskId> given_up_by_;      ///< by task, as far as any are
-    Lateness lateness_;
+    std::vector<Lateness> latenesses_{1};  // by part
+    std::vector<Part> parts_;
     std::vector<std::uint32_t> spans_;
     Rotations rotations_;
     Rounding negligible_;  // that may still be added

@@ -22,7 +22,7 @@ std::string refusal(const config::MeasuredScenario& scenario, const config::Meas
         const RowRun question = question_of(scenario, row, own, options);
         if (options.allow_oom) return "";
         const config::Variant variant = batch::load_run(question.scenario, question.seed);
-        if (variant.collective || variant.trace) return "";
+        if (!variant.is_training()) return "";
         const Memory memory = memory_of(variant.lowered());
         return memory.fits() ? "" : "it " + text::shortage(memory, variant.cluster.device.name);
     } catch (const ConfigError& error) {

@@ -52,7 +52,7 @@ Json json_of(const RowTraining& training) {
 std::optional<RowTraining> training_of(const config::MeasuredScenario& scenario, const config::MeasuredRow& row) {
     const std::vector<std::optional<double>> own(scenario.measurements().parameters.size());
     const config::Variant variant = config::load_resolved(scenario.resolved(row, own).text(), row.name, {});
-    if (variant.collective || variant.trace || variant.open.everything) return std::nullopt;
+    if (!variant.is_training() || variant.open.everything) return std::nullopt;
     RowTraining training{variant.cluster.device.name, variant.model.name,         variant.plan.ranks,
                          variant.plan.global_batch(), variant.model.parameters(), 0,
                          variant.plan.parallelism};

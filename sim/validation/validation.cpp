@@ -50,7 +50,7 @@ void look_at_plans(Validation& result, const config::MeasuredScenario& scenario,
         }
         RowRun question = question_of(scenario, rows[row], values, options.rows);
         const config::Variant variant = batch::load_run(question.scenario, question.seed);
-        const bool training = !variant.collective && !variant.trace;
+        const bool training = variant.is_training();
         if (options.rows.allow_oom) result.short_of_memory.push_back(training && !memory_of(variant.lowered()).fits());
         if (options.repeats == 1 || !training || !variant.plan.draws()) continue;
         random.push_back(row);

@@ -1,0 +1,280 @@
+#include "sim/config/jobs_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "sim/base/did_you_mean.hpp"
+#include "sim/config/keys.hpp"
+#include "sim/config/scenario_file.hpp"
+#include "sim/config/variant.hpp"
+#include "sim/document/override.hpp"
+#include "sim/taskgraph/pace.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+constexpr std::int64_t most_copies = 4096;
+
+/// A job of the file, which may stand for several.
+struct Copies {
+    JobPlan job;
+    OpenPlan open;
+    std::int64_t count = 1;
+    double interval_s = 0;
+    bool poisson = false;
+};
+
+void describe_training(Fields& job, Copies& copies, const Cluster& cluster, bool known) {
+    job.section({"workload", "Model: its keys, its file, or the name of one in workloads/.", false, true, "trace"},
+                [&](Fields& inner) { describe(inner, copies.job.model); });
+    known = known && job.sound();
+    job.section({"training", "Training of the model: the keys of a scenario's `training`.", false, false, "trace"},
+                [&](Fields& inner) {
+                    describe(inner, copies.job.plan, copies.open);
+                    copies.job.device = cluster.device;
+                    choose_attention(inner, copies.job.device, copies.job.plan);
+                    if (!known || !inner.sound()) return;
+                    if (copies.open.everything || copies.open.automatic())
+                        return inner.reject("parallelism", "the plan of a job cannot be searched",
+                                            "write the plan that `syncline run` finds for this training alone");
+                    if (copies.job.plan.server_nodes() > 0)
+                        return inner.reject("servers", "a job's servers have no nodes of their own",
+                                            "`location: spread` puts them on the nodes of its ranks");
+                    Cluster with = cluster;
+                    with.device = copies.job.device;
+                    report(inner, judge(with, copies.job.model, copies.job.plan, copies.open).complaints);
+                });
+}
+
+void describe_trace(Fields& job, Copies& copies, const Cluster& cluster, bool known) {
+    job.section({"trace", "Execution trace in place of `workload` and `training`: the keys of a scenario's `trace`."},
+                [&](Fields& inner) {
+                    TracePlan& plan = copies.job.trace.emplace();
+                    describe(inner, plan);
+                    copies.job.device = cluster.device;
+                    if (!known || !inner.sound() || !plan.trace) return;
+                    CollectivePlan alike;
+                    alike.ranks = plan.ranks();
+                    alike.placement = plan.placement;
+                    report(inner, judge(cluster, alike));
+                });
+    for (const char* key : {"workload", "training"})
+        if (job.given("trace") && job.given(key))
+            job.reject(key, fmt::format("'{}' and 'trace' exclude each other", key), "a job is a training or a trace");
+}
+
+void describe_job(Fields& job, Copies& copies, const Cluster& cluster, bool known) {
+    std::string scenario, variant;
+    // These two are replaced before a job is read; they are described here so that misspelt ones are recognised.
+    job.text({"scenario",
+              "Scenario file, or the name of one in scenarios/, whose workload and training, or trace, the "
+              "job has; other keys of the job change them."},
+             scenario);
+    job.text({"variant", "Variant of that scenario."}, variant);
+    job.integer({"count", "Number of such jobs: `ring-1`, `ring-2`, …"}, copies.count, 1, most_copies);
+    job.quantity({"arrival", "Time at which the job, or the first of several, may start."}, copies.job.arrival_s,
+                 Dimension::seconds, {.zero = true});
+    job.quantity({"interval", "Time between the arrivals of several such jobs."}, copies.interval_s, Dimension::seconds,
+                 {.zero = true});
+    job.flag({"poisson", "Arrivals are a Poisson process with this mean interval (see --seed)."}, copies.poisson);
+    job.one_of(
+        {"placement",
+         "Devices of the job: fewest racks and nodes (`packed`), over racks in turn (`spread`), `random`, all in "
+         "one `rack`, `avoiding` racks of other jobs, `sharing` them, or `listed` by `training.placement`."},
+        copies.job.placement,
+        {{"packed", JobPlacement::packed},
+         {"spread", JobPlacement::spread},
+         {"random", JobPlacement::random},
+         {"rack", JobPlacement::rack},
+         {"avoiding", JobPlacement::avoiding},
+         {"sharing", JobPlacement::sharing},
+         {"listed", JobPlacement::listed}});
+    describe_training(job, copies, cluster, known);
+    describe_trace(job, copies, cluster, known);
+    if (!job.sound()) return;
+    const bool lists = copies.job.rank_placement().order == RankPlacement::Order::listed;
+    const char* const part = copies.job.trace ? "trace" : "training";
+    if (lists && !job.given("placement")) copies.job.placement = JobPlacement::listed;
+    if (lists != (copies.job.placement == JobPlacement::listed))
+        job.reject("placement",
+                   lists ? fmt::format("`{}.placement` lists devices, so the job has no other choice", part)
+                         : "no devices are listed",
+                   lists ? "remove one of the two" : fmt::format("`{}.placement: [0, 1, 2, 3]`", part));
+    if (copies.count == 1 && job.given("interval"))
+        job.reject("interval", "there is only one such job", "write `count`, or remove it");
+    if (copies.poisson && copies.interval_s == 0)
+        job.reject("poisson", "a Poisson process needs a mean interval", "write `interval: 60 s`");
+}
+
+/// Adds each of the copies, with its name and arrival.
+void add_jobs(JobsPlan& plan, const std::string& name, const Copies& copies, std::uint64_t seed) {
+    double arrival_s = copies.job.arrival_s;
+    for (std::int64_t number = 1; number <= copies.count; ++number) {
+        JobPlan& job = plan.jobs.emplace_back(copies.job);
+        job.name = copies.count == 1 ? name : fmt::format("{}-{}", name, number);
+        job.arrival_s = arrival_s;
+        const auto index = static_cast<std::uint64_t>(plan.jobs.size() - 1);
+        job.plan.set_seed(seed + index);
+        if (job.trace) job.trace->placement.seed = seed + index;
+        // Evenly from (0, 1].
+        const double drawn = (static_cast<double>(random_bits(seed, index, 0) >> 11) + 1) * 0x1p-53;
+        arrival_s += copies.interval_s * (copies.poisson ? -std::log(drawn) : 1);
+    }
+}
+
+void describe_traffic(Fields& fields, TrafficPlan& traffic, const Cluster& cluster, bool known) {
+    double bytes = 0;
+    fields.one_of({"pattern",
+                   "Who sends to whom: a random cycle (`permutation`), all to the first device (`incast`), the listed "
+                   "`pairs`, or random flows at random times (`poisson`); see --seed."},
+                  traffic.kind,
+                  {{"permutation", TrafficPlan::Kind::permutation},
+                   {"incast", TrafficPlan::Kind::incast},
+                   {"pairs", TrafficPlan::Kind::pairs},
+                   {"poisson", TrafficPlan::Kind::poisson}});
+    fields.integer_list({"devices",
+                         "Devices that take part, numbered node by node; jobs may use them, too. Of `pairs`: sender, "
+                         "receiver, next sender, …. Default: all."},
+                        traffic.devices, 0);
+    fields.quantity({"size", "Size of a message; of `poisson` the mean size of a flow.", true}, bytes, Dimension::bytes,
+                    {.least = 1, .most = 1e15});
+    traffic.bytes = static_cast<std::uint64_t>(bytes);
+    fields.quantity(
+        {"rate", "Mean rate at which each device sends. Default: one message after the other; `poisson` needs it."},
+        traffic.rate_Bps, Dimension::bandwidth);
+    fields.number({"shape", "Shape of the Pareto distribution of flow sizes of `poisson`, above 1. Default: one size."},
+                  traffic.shape, 1.001, 1000);
+    fields.quantity({"until", "Time after which no flow of `poisson` begins."}, traffic.until_s, Dimension::seconds);
+    if (!fields.sound()) return;
+    const bool random = traffic.kind == TrafficPlan::Kind::poisson;
+    if (random && !(fields.given("rate") && fields.given("until")))
+        fields.reject("pattern", "random flows need a 'rate' and a time 'until' which they begin",
+                      "`rate: 1 Gbps`, `until: 10 s`");
+    for (const char* key : {"shape", "until"})
+        if (!random && fields.given(key))
+            fields.reject(key, fmt::format("'{}' has no effect here: it applies to `pattern: poisson`", key),
+                          "remove it");
+    if (!known) return;
+    const std::int64_t devices = cluster.nodes * cluster.node.devices;
+    if (traffic.devices.empty()) {
+        traffic.devices.resize(static_cast<std::size_t>(devices));
+        std::iota(traffic.devices.begin(), traffic.devices.end(), std::int64_t{0});
+    }
+    for (const std::int64_t device : traffic.devices)
+        if (device >= devices)
+            return fields.reject("devices", fmt::format("there is no device {}", device),
+                                 fmt::format("the devices are 0 to {}", devices - 1));
+    if (traffic.devices.size() < 2) return fields.reject("devices", "traffic needs two devices", "write at least two");
+    if (traffic.kind == TrafficPlan::Kind::pairs) {
+        if (traffic.devices.size() % 2 != 0)
+            return fields.reject("devices", "the last sender has no receiver", "write an even number of devices");
+        for (std::size_t i = 0; i < traffic.devices.size(); i += 2)
+            if (traffic.devices[i] == traffic.devices[i + 1])
+                return fields.reject("devices", fmt::format("device {} sends to itself", traffic.devices[i]), "");
+    } else if (std::set(traffic.devices.begin(), traffic.devices.end()).size() != traffic.devices.size()) {
+        fields.reject("devices", "a device is listed twice", "");
+    }
+}
+
+}  // namespace
+
+void expand_job(Assembly& assembly, Node& job) {
+    Node* const reference = job.find("scenario");
+    if (reference == nullptr || reference->kind != Node::Kind::scalar) return;
+    assembly.attempt([&] {
+        Node document = *reference;
+        assembly.library.expand(document, {"scenario"});
+        if (document.kind != Node::Kind::mapping) return;
+        split_paths(document);
+        const Node variants = take(document, "variants");
+        const Node* const asked = job.find("variant");
+        if (asked != nullptr) {
+            const Node* const variant = variants.find(asked->scalar);
+            if (variant == nullptr) {
+                std::vector<std::string> names;
+                for (const Entry& entry : variants.entries) names.push_back(entry.key);
+                assembly.report(asked->mark, fmt::format("unknown variant '{}'", asked->scalar),
+                                names.empty()
+                                    ? "this scenario has none"
+                                    : did_you_mean(asked->scalar, names,
+                                                   fmt::format("the variants are {}", fmt::join(names, ", "))));
+            } else {
+                Node changes = *variant;
+                split_paths(changes);
+                drop_alternatives(document, changes);
+                merge(document, changes);
+            }
+        }
+        Node whole = mapping_at(job.mark);
+        for (const char* key : {"workload", "training", "trace"})
+            if (Entry* entry = document.entry(key)) whole.entries.push_back(*entry);
+        if (whole.entries.empty())
+            return assembly.report(reference->mark, "this scenario has neither a training nor a trace", "");
+        take(job, "scenario");
+        take(job, "variant");
+        drop_alternatives(whole, job);
+        merge(whole, job);
+        job = std::move(whole);
+    });
+}
+
+void describe_jobs(Fields& scenario, Variant& variant, bool known, std::uint64_t seed) {
+    JobsPlan plan;
+    plan.seed = seed;
+    std::vector<std::pair<std::string, Copies>> all;
+    bool sound = true;
+    scenario.named({"jobs",
+                    "Jobs that share the platform, by name: each has `workload` and `training`, or `scenario`, or "
+                    "`trace`. They replace these keys of the scenario."},
+                   [&](const std::string& name, Fields& job) {
+                       all.emplace_back(name, Copies{});
+                       describe_job(job, all.back().second, variant.cluster, known);
+                       sound = sound && job.sound();
+                   });
+    scenario.one_of(
+        {"queue",
+         "Order in which waiting jobs start: the first blocks others (`fifo`), or any that fits (`skip`), or "
+         "those that do not delay the first (`backfill`: EASY)."},
+        plan.queue, {{"fifo", JobQueue::fifo}, {"skip", JobQueue::skip}, {"backfill", JobQueue::backfill}});
+    // Files that change the order of keys must not change results.
+    std::ranges::stable_sort(all, {}, [](const auto& one) { return one.first; });
+    std::set<std::string> names;
+    const bool jobs_known = known && sound && scenario.given("jobs") && !all.empty();
+    if (jobs_known) {
+        for (const auto& [name, copies] : all) add_jobs(plan, name, copies, seed);
+        for (const JobPlan& job : plan.jobs)
+            if (!names.insert(job.name).second)
+                scenario.reject("jobs", fmt::format("two jobs are named '{}'", job.name),
+                                "copies of a job get numbers: write another name");
+        if (variant.cluster.nodes == 0)
+            for (const JobPlan& job : plan.jobs) {
+                const std::int64_t nodes = nodes_needed(variant.cluster, job.rank_placement(), job.ranks());
+                std::int64_t& have = variant.cluster.nodes;
+                have = job.placement == JobPlacement::listed ? std::max(have, nodes) : have + nodes;
+            }
+    }
+    scenario.named({"traffic", "Background traffic beside the jobs, by name."},
+                   [&](const std::string& name, Fields& inner) {
+                       TrafficPlan& traffic = plan.traffic.emplace_back();
+                       traffic.name = name;
+                       traffic.seed = seed + plan.traffic.size();
+                       describe_traffic(inner, traffic, variant.cluster, jobs_known);
+                       if (jobs_known && !names.insert(name).second)
+                           inner.reject("pattern", fmt::format("a job is named '{}', too", name), "");
+                   });
+    std::ranges::stable_sort(plan.traffic, {}, &TrafficPlan::name);
+    if (scenario.given("jobs") && all.empty() && known)
+        scenario.reject("jobs", "there is no job", "write at least one: `jobs: {first: {workload: …, training: …}}`");
+    for (const char* key : {"queue", "traffic"})
+        if (scenario.given(key) && !scenario.given("jobs"))
+            scenario.reject(key, fmt::format("'{}' has no effect here: it applies to `jobs`", key), "remove it");
+    if (scenario.given("jobs")) variant.jobs = std::move(plan);
+}
+
+}  // namespace syncline::config

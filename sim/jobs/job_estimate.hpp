@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/analysis/estimate.hpp"
+#include "sim/lowering/device_memory.hpp"
+#include "sim/plan/jobs_plan.hpp"
+
+/// Sizes of jobs before they are simulated.
+namespace syncline {
+
+/// Returns the sum of the jobs' estimates, each with its iterations, alone and beside the others. A job that may be
+/// folded counts as if it is alone on its links; replays for a queue are left out.
+Estimate estimate(const Cluster& cluster, const JobsPlan& plan);
+
+struct JobMemory {
+    std::string name;
+    Memory memory;
+};
+
+/// Returns the memory that each training needs on a device. One that cannot run on the first devices is left out.
+std::vector<JobMemory> memory_of(const Cluster& cluster, const JobsPlan& plan);
+
+}  // namespace syncline

@@ -1,0 +1,171 @@
+#include "sim/jobs/job_replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/base/replay_error.hpp"
+#include "sim/execution/trace_error.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/iteration/trace_graph.hpp"
+#include "sim/jobs/traffic.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Returns the placement of a job's ranks on its devices, in the order that its own placement says.
+RankPlacement listed(const Cluster& cluster, const RankPlacement& own, std::vector<std::int64_t> devices) {
+    if (own.order == RankPlacement::Order::round_robin)
+        std::ranges::stable_sort(devices, {}, [&](std::int64_t device) { return device % cluster.node.devices; });
+    if (own.order == RankPlacement::Order::random) {
+        RankPlacement drawn = own;
+        std::vector<std::int64_t> shuffled;
+        Cluster flat;  // of one device per node: place_ranks() then shuffles the numbers of these devices
+        flat.nodes = std::ssize(devices);
+        for (const Place& place : place_ranks(flat, drawn, static_cast<std::uint32_t>(devices.size())))
+            shuffled.push_back(devices[place.node]);
+        devices = std::move(shuffled);
+    }
+    return {RankPlacement::Order::listed, std::move(devices), own.seed};
+}
+
+TaskGraph graph_of(Cluster cluster, const JobPlan& job, const std::vector<std::int64_t>& devices) {
+    cluster.device = job.device;
+    if (job.trace) {
+        TracePlan plan = *job.trace;
+        plan.placement = listed(cluster, plan.placement, devices);
+        return build_trace(cluster, plan);
+    }
+    Plan plan = job.plan;
+    plan.placement = listed(cluster, plan.placement, devices);
+    return build_iteration(lower(cluster, job.model, std::move(plan)));
+}
+
+/// Returns true if every iteration of the job computes and sends the same.
+bool iterations_alike(const JobPlan& job, const TaskGraph& graph) {
+    if (!job.trace && job.plan.noise.varies()) return false;
+    for (ExchangeId exchange = 0; exchange < graph.exchanges(); ++exchange)
+        if (graph.exchange(exchange).algorithm->period() != 1) return false;
+    return true;
+}
+
+std::set<std::string> names_of(const std::vector<LinkUse>& links) {
+    std::set<std::string> names;
+    for (const LinkUse& link : links) names.insert(link.name);
+    return names;
+}
+
+/// Returns the computation of each process in the last iteration.
+std::vector<double> last_computed_s(const TaskGraph& graph, const Timeline& timeline) {
+    std::vector<double> computed_s(graph.processes().size(), 0);
+    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+        const Task& task = graph.tasks()[id];
+        const Stream& stream = graph.streams()[task.stream];
+        if (stream.kind != StreamKind::compute || task.exchange != Task::no_exchange) continue;
+        const Interval& interval = timeline.measured()[id];
+        computed_s[stream.process] += interval.end_s - interval.start_s;
+    }
+    return computed_s;
+}
+
+/// Returns the run of a part, or of a graph without parts. `times`: the number of iterations, if each was counted as
+/// the last one; else 1.
+JobRun run_of(const TaskGraph& graph, const Timeline& timeline, PartId part, double end_s, std::uint32_t times) {
+    const std::vector<double> computed_s = times > 1 ? last_computed_s(graph, timeline) : timeline.computed_s;
+    JobRun run;
+    run.end_s = end_s;
+    for (ProcessId process = 0; process < graph.processes().size(); ++process) {
+        if (graph.processes()[process].part != part) continue;
+        run.computed_s += computed_s[process] * times;
+        run.longest_compute_s = std::max(run.longest_compute_s, computed_s[process] * times);
+        run.bytes_sent += timeline.sent_by[process] * times;
+    }
+    return run;
+}
+
+/// Says that jobs wait for themselves, if that is the error.
+[[noreturn]] void explain_deadlock(const std::logic_error& error) {
+    const std::string why = error.what();
+    if (!why.starts_with("deadlock")) throw error;
+    throw ReplayError(why);
+}
+
+}  // namespace
+
+PlacedJob place_job(const Cluster& cluster, const JobPlan& plan, std::vector<std::int64_t> devices, double start_s) {
+    const auto refuse = [&](const char* why) {
+        throw ReplayError(fmt::format("job '{}' cannot run on its devices: {}", plan.name, why));
+    };
+    PlacedJob job{&plan, std::move(devices), start_s};
+    try {
+        job.graph = graph_of(cluster, plan, job.devices);
+    } catch (const ParallelismError& error) {
+        refuse(error.what());
+    } catch (const AlgorithmError& error) {
+        refuse(error.what());
+    } catch (const TraceError& error) {
+        refuse(error.what());
+    }
+    return job;
+}
+
+bool folds(const Cluster& cluster, const PlacedJob& job) {
+    const Fidelity fidelity = job.plan->trace ? job.plan->trace->fidelity : job.plan->plan.fidelity;
+    return iterations_alike(*job.plan, job.graph) && choose_fidelity(fidelity, cluster, job.graph).folds;
+}
+
+JobRun replay_alone(const Cluster& cluster, const PlacedJob& job, const Watch& watch) {
+    if (folds(cluster, job)) {
+        ReplayOptions options;
+        options.iterations = job.plan->iterations();
+        options.measured = options.iterations - 1;
+        options.fold = true;
+        const Timeline timeline = watched_replay(cluster, job.graph, options, watch);
+        JobRun run = run_of(job.graph, timeline, 0, job.start_s + timeline.iteration_end_s.back(), options.iterations);
+        run.links = names_of(timeline.links);
+        return run;
+    }
+    SharedReplay replayed = replay_together(cluster, {&job}, {}, {}, watch);
+    replayed.runs.front().links = names_of(replayed.timeline.links);
+    return std::move(replayed.runs.front());
+}
+
+SharedReplay replay_together(const Cluster& cluster, const std::vector<const PlacedJob*>& jobs,
+                             const std::vector<TrafficPlan>& traffic, const TogetherOptions& how, const Watch& watch) {
+    SharedReplay replayed;
+    ReplayOptions options;
+    options.messages = how.record;
+    bool even = true;
+    for (const PlacedJob* job : jobs) {
+        replayed.graph.append(job->graph);
+        const std::uint32_t iterations = std::min(how.most_iterations, job->plan->iterations());
+        even = even && (options.parts.empty() || iterations == options.iterations);
+        options.parts.push_back({iterations, job->start_s});
+        options.iterations = std::max(options.iterations, iterations);
+    }
+    options.measured = options.iterations - 1;
+    for (const TrafficPlan& one : traffic) {
+        replayed.graph.append(traffic_graph(cluster, one));
+        const bool random = one.kind == TrafficPlan::Kind::poisson;
+        options.parts.push_back({random ? 1 : PartReplay::endless, 0, true});
+    }
+    options.fold = !how.record && even && traffic.empty() && options.iterations > 1 && jobs.size() > 1 &&
+                   std::ranges::all_of(jobs, [&](const PlacedJob* job) { return folds(cluster, *job); });
+    try {
+        replayed.timeline = watched_replay(cluster, replayed.graph, options, watch);
+    } catch (const std::logic_error& error) {
+        explain_deadlock(error);
+    }
+    for (PartId part = 0; part < jobs.size(); ++part) {
+        double end_s = jobs[part]->start_s;
+        for (const double one_s : replayed.timeline.part_end_s[part]) end_s = std::max(end_s, one_s);
+        replayed.runs.push_back(
+            run_of(replayed.graph, replayed.timeline, part, end_s, options.fold ? options.iterations : 1));
+    }
+    return replayed;
+}
+
+}  // namespace syncline
