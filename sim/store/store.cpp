@@ -147,7 +147,8 @@ std::string Store::add(const config::StudyPoint& point) {
     bool added = false;
     Statement& text = database_.kept("INSERT OR IGNORE INTO texts VALUES (?, ?)");
     for (const config::ResolvedSection& section : point.resolved.sections) {
-        // A trace or jobs replace the training, and have its column; what is beside jobs has those of what they exclude.
+        // A trace or jobs replace the training, and have its column; what is beside jobs has those of what they
+        // exclude.
         const std::string key = section.key == "trace" || section.key == "jobs" ? "training"
                                 : section.key == "queue"                        ? "workload"
                                 : section.key == "traffic"                      ? "collective"
