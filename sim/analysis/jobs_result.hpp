@@ -46,7 +46,7 @@ struct JobsResult {
     double cluster_use = 0, allocated = 0;
     std::int64_t devices = 0;
     std::uint32_t groups = 0;      ///< of jobs that share links: each is simulated together
-    bool neighbours_known = true;  ///< false: too many messages to record them
+    bool neighbours_known = true;  ///< false: SimGrid carries the messages
 
     // Means and maxima over the jobs that start; 0 without any.
     double mean_slowdown() const;

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "sim/base/did_you_mean.hpp"
+#include "sim/base/split_mix.hpp"
 #include "sim/config/keys.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
-#include "sim/taskgraph/pace.hpp"
 
 namespace syncline::config {
 
@@ -123,7 +124,7 @@ void add_jobs(JobsPlan& plan, const std::string& name, const Copies& copies, std
         job.plan.set_seed(seed + index);
         if (job.trace) job.trace->placement.seed = seed + index;
         // Evenly from (0, 1].
-        const double drawn = (static_cast<double>(random_bits(seed, index, 0) >> 11) + 1) * 0x1p-53;
+        const double drawn = (static_cast<double>(split_mix(split_mix(seed) + index) >> 11) + 1) * 0x1p-53;
         arrival_s += copies.interval_s * (copies.poisson ? -std::log(drawn) : 1);
     }
 }

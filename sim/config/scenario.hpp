@@ -27,7 +27,8 @@ namespace syncline::config {
 /// Describes the keys of `training`, and what the plan leaves open; a plan that is wrong by itself is rejected.
 void describe(Fields& fields, Plan& plan, OpenPlan& open);
 
-/// One complete training, single exchange, execution trace or list of jobs: the scenario's base with the variant's overrides and then
+/// One complete training, single exchange, execution trace or list of jobs: the scenario's base with the variant's
+/// overrides and then
 /// `--set` applied.
 struct Variant {
     std::string name;
@@ -55,7 +56,8 @@ private:
 
 struct Scenario {
     std::string name;
-    /// In the file's order; one called "base" if the file has none. All are trainings, or exchanges, or traces, or jobs.
+    /// In the file's order; one called "base" if the file has none. All are trainings, or exchanges, or traces, or
+    /// jobs.
     std::vector<Variant> variants;
     std::vector<Expectation> expectations;
     /// Number of further expectations of variants or sizes that `--set` has removed, or `--variant` has not chosen.

@@ -147,8 +147,12 @@ std::string Store::add(const config::StudyPoint& point) {
     bool added = false;
     Statement& text = database_.kept("INSERT OR IGNORE INTO texts VALUES (?, ?)");
     for (const config::ResolvedSection& section : point.resolved.sections) {
-        // A trace replaces the training, and has its column.
-        const std::string key = section.key == "trace" ? "training" : section.key;
+        // A trace or jobs replace the training, and have its column; what is beside jobs has those of what they
+        // exclude.
+        const std::string key = section.key == "trace" || section.key == "jobs" ? "training"
+                                : section.key == "queue"                        ? "workload"
+                                : section.key == "traffic"                      ? "collective"
+                                                                                : section.key;
         const auto place = std::find(section_keys.begin(), section_keys.end(), key);
         if (place == section_keys.end()) throw std::logic_error("a scenario has no section " + section.key);
         const std::string hash = hash_of(section.text);
