@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory_resource>
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
@@ -49,11 +48,7 @@ std::uint32_t unused(std::vector<Element>& elements, std::vector<std::uint32_t>&
 
 class EventSimulator : public Simulator {
 public:
-    EventSimulator(Wires& wires, std::size_t streams)
-        : wires_(wires),
-          flows_(bandwidths(wires)),
-          streams_(streams),
-          shares_routes_(wires.channels() > 1 && !wires.routes_by_channel()) {
+    EventSimulator(Wires& wires, std::size_t streams) : wires_(wires), flows_(bandwidths(wires)), streams_(streams) {
         if (wires.adapts()) in_flight_.resize(wires.links(), 0);
     }
 
@@ -76,8 +71,7 @@ public:
             ++connections_[known].users;
             return known;
         }
-        Index own = nobody;
-        Index& route = shares_routes_ ? route_of_.try_emplace({0, pair.from, pair.to}, nobody).first->second : own;
+        Index& route = route_of_.try_emplace(route_key(pair), nobody).first->second;
         if (route == nobody) route = unused(routes_, free_routes_);
         ++routes_[route].connections;
         known = unused(connections_, free_connections_);
@@ -204,20 +198,19 @@ private:
         bool has_ended() const { return in_flight == 0 && received >= taken; }
     };
 
-    /// What is read at its end comes first, in a line of a cache.
-    struct alignas(64) Message {
-        double ended_s = -1;         ///< below 0: it has not
-        double detour_s = 0;         ///< latency of its path in addition to the connection's
-        std::uint32_t sent = 0;      ///< its index in the sender's step
-        std::uint32_t received = 0;  ///< its number among the receiver's
+    struct Message {
+        double bytes = 0, limit_Bps = 0;
         ConnectionId connection = 0;
         StreamId sender = 0, receiver = nobody;  ///< an eager message may end before it has a receiver
-        Flows::Bundle bundle = 0;
-        Index next = nobody;   ///< in the connection's queue
-        bool started = false;  ///< or will, after a handshake
-        double bytes = 0, limit_Bps = 0;
-        double put_s = 0;  ///< time at which its sender was ready
         Meeting meeting;
+        double put_s = 0;            ///< time at which its sender was ready
+        double ended_s = -1;         ///< below 0: it has not
+        double detour_s = 0;         ///< latency of its path in addition to the connection's
+        bool started = false;        ///< or will, after a handshake
+        std::uint32_t sent = 0;      ///< its index in the sender's step
+        std::uint32_t received = 0;  ///< its number among the receiver's
+        Flows::Bundle bundle = 0;
+        Index next = nobody;  ///< in the connection's queue
     };
 
     struct Route {
@@ -366,6 +359,10 @@ private:
             wake(stream);
     }
 
+    Pair route_key(const Pair& pair) const {
+        return {wires_.routes_by_channel() ? pair.channel : 0, pair.from, pair.to};
+    }
+
     Flows::Bundle bundle(Connection& connection, double limit_Bps) {
         if (connection.limit_Bps == limit_Bps) return connection.bundle;
         Route& route = routes_[connection.route];
@@ -411,7 +408,7 @@ private:
         connection_of_.erase(connection.pair);
         free_connections_.push_back(number);
         if (--routes_[connection.route].connections > 0) return;
-        if (shares_routes_) route_of_.erase({0, connection.pair.from, connection.pair.to});
+        route_of_.erase(route_key(connection.pair));
         Route& route = routes_[connection.route];
         for (const auto& [bound_Bps, bundle] : route.bundles) flows_.remove_bundle(bundle);
         route.bundles.clear();
@@ -488,11 +485,9 @@ private:
     std::vector<ConnectionId> free_connections_;
     std::vector<Route> routes_;
     std::vector<Index> free_routes_;
-    const bool shares_routes_;  // one for all channels of a pair
-    std::pmr::unsynchronized_pool_resource pool_;
-    std::pmr::unordered_map<Pair, ConnectionId, Pair::Hash> connection_of_{&pool_};
-    std::pmr::unordered_map<Pair, Index, Pair::Hash> route_of_{&pool_};  // of channel 0, if routes are shared
-    std::vector<std::uint32_t> in_flight_;                               // messages by link, if they choose their path
+    std::unordered_map<Pair, ConnectionId, Pair::Hash> connection_of_;
+    std::unordered_map<Pair, Index, Pair::Hash> route_of_;  ///< by route_key()
+    std::vector<std::uint32_t> in_flight_;                  // messages by link, if they choose their path
     std::vector<Index> ended_;
     std::vector<std::uint64_t> marks_;  // scratch: bits by stream
     std::vector<std::uint32_t> links_;  // scratch
