@@ -124,14 +124,13 @@ void describe(Fields& fields, Servers& servers) {
         {"local_reduction",
          "Reduction within a node: its ranks add up their gradients on the first one, which alone pushes and pulls."},
         servers.local_reduction);
-    fields.one_of(
-        {"updates",
-         "Updates of the weights: one of all workers' gradients (`synchronous`), or one of each worker's, which "
-         "does not wait for others (`asynchronous`) or at most `staleness` iterations (`stale-synchronous`)."},
-        servers.updates,
-        {{"synchronous", Updates::synchronous},
-         {"asynchronous", Updates::asynchronous},
-         {"stale-synchronous", Updates::stale_synchronous}});
+    fields.one_of({"updates",
+                   "Updates of the weights: one of all workers' gradients (`synchronous`), one of each worker's "
+                   "(`asynchronous`), or that within a bound of `staleness` (`stale-synchronous`)."},
+                  servers.updates,
+                  {{"synchronous", Updates::synchronous},
+                   {"asynchronous", Updates::asynchronous},
+                   {"stale-synchronous", Updates::stale_synchronous}});
     fields.integer({"staleness",
                     "Iterations by which the fastest worker may be ahead of the slowest, with `stale-synchronous`; 0: "
                     "none, as with `synchronous`."},

@@ -438,7 +438,7 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add_if_given("busy_share", Unit::share,
                           "share of the time in which a rank computes; only if ranks do not always wait for all others",
                           109, &Result::busy_share)
-            .add_if_given("updates.per_s", Unit::number,
+            .add_if_given("updates.rate_per_s", Unit::number,
                           "updates per second while all workers run; only if each worker's are its own", 106,
                           of_updates(&WorkerUpdates::per_s))
             .add_if_given("updates.staleness_mean", Unit::number,
@@ -455,7 +455,7 @@ const std::vector<ResultField<Result>>& fields_of() {
                                   list.push_back({{"staleness", stale}, {"share", share}});
                               return list;
                           })
-            .add_if_given("updates.per_s_by_rank", Unit::list, "updates per second, by rank", 0,
+            .add_if_given("updates.rates_by_rank", Unit::list, "updates per second, by rank", 0,
                           of_updates(&WorkerUpdates::per_s_by_rank))
             .add_if_given("updates.staleness_by_rank", Unit::list, "mean staleness, by rank", 0,
                           of_updates(&WorkerUpdates::staleness_by_rank))
