@@ -31,8 +31,8 @@
 /// Of a trace, 500 B are added for each node, which has been read already.
 ///
 /// If a plan is folded, tasks and messages are those of the ranks that stand for others (symmetry.hpp), in a training
-/// those of each of the two replays with fewer microbatches that may stand for all (micro_batches.hpp). These are known only afterwards: if
-/// they do not, it takes longer.
+/// those of each of the two replays with fewer microbatches that may stand for all (micro_batches.hpp). These are known
+/// only afterwards: if they do not, it takes longer.
 namespace syncline {
 
 struct Estimate {

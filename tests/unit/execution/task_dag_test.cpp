@@ -74,7 +74,8 @@ TEST_CASE("tasks of a dot graph are on the ranks in turn, with root and end on t
     // As Graphviz reads them: defaults, subgraphs, and a task that is named again.
     const ExecutionTrace grouped =
         files.read("z.dot", "digraph { node [size=7]; a; subgraph s { b; c } a -> subgraph s [size=-1]; a [size=1] }");
-    CHECK(lines(grouped) == std::vector<std::string>{"0: root ()", "0: a (0)", "0: b (1)", "0: c (1)", "0: end (0 2 3)"});
+    CHECK(lines(grouped) ==
+          std::vector<std::string>{"0: root ()", "0: a (0)", "0: b (1)", "0: c (1)", "0: end (0 2 3)"});
     CHECK(grouped.nodes()[1].flop == 1);
     CHECK(grouped.nodes()[2].flop == 7);
 }
