@@ -86,8 +86,8 @@ void describe_job(Fields& job, Copies& copies, const Cluster& cluster, bool know
     job.flag({"poisson", "Arrivals are a Poisson process with this mean interval (see --seed)."}, copies.poisson);
     job.one_of(
         {"placement",
-         "Devices of the job: fewest racks and nodes (`packed`), over racks in turn (`spread`), `random`, all in "
-         "one `rack`, `avoiding` racks of other jobs, `sharing` them, or `listed` by `training.placement`."},
+         "Its devices: in few racks and nodes (`packed`), over racks in turn (`spread`), `random`, in one `rack`, "
+         "`avoiding` racks of other jobs, `sharing` them, or `listed` (`training.placement`)."},
         copies.job.placement,
         {{"packed", JobPlacement::packed},
          {"spread", JobPlacement::spread},

@@ -377,22 +377,22 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("iteration_time_s", Unit::seconds,
                  "one iteration in steady state; of `jobs` the mean of their iteration times", 4,
                  [](const Result& r) { return r.time.iteration_s; })
-            .add_if_given("makespan_s", Unit::seconds, "from the first arrival to the last end; only of `jobs`", 106,
+            .add_if_given("makespan_s", Unit::seconds, "from the first arrival to the last end; only of `jobs`", 140,
                           of_jobs(&JobsResult::makespan_s))
             .add_if_given("cluster_use", Unit::share,
-                          "computation of all ranks / (devices of the platform × makespan); only of `jobs`", 107,
+                          "computation of all ranks / (devices of the platform × makespan); only of `jobs`", 141,
                           of_jobs(&JobsResult::cluster_use))
             .add_if_given("devices_held", Unit::share,
-                          "part of the devices' time in which they belong to a job; only of `jobs`", 108,
+                          "part of the devices' time in which they belong to a job; only of `jobs`", 142,
                           of_jobs(&JobsResult::allocated))
             .add_if_given("mean_slowdown", Unit::number,
-                          "mean over the jobs of their iteration time / the same alone; only of `jobs`", 109,
+                          "mean over the jobs of their iteration time / the same alone; only of `jobs`", 143,
                           of_jobs(&JobsResult::mean_slowdown))
-            .add_if_given("worst_slowdown", Unit::number, "that of the job which loses most; only of `jobs`", 110,
+            .add_if_given("worst_slowdown", Unit::number, "that of the job which loses most; only of `jobs`", 144,
                           of_jobs(&JobsResult::worst_slowdown))
-            .add_if_given("mean_wait_s", Unit::seconds, "mean time from arrival to start; only of `jobs`", 111,
+            .add_if_given("mean_wait_s", Unit::seconds, "mean time from arrival to start; only of `jobs`", 145,
                           of_jobs(&JobsResult::mean_wait_s))
-            .add_if_given("jobs_started", Unit::number, "number of jobs that start; only of `jobs`", 112,
+            .add_if_given("jobs_started", Unit::number, "number of jobs that start; only of `jobs`", 146,
                           of_jobs(&JobsResult::started))
             .add_if_given("jobs", Unit::list, "the jobs: see [below](#jobs); in CSV one row each", 0,
                           [](const Result& r) {
@@ -437,14 +437,14 @@ const std::vector<ResultField<Result>>& fields_of() {
                  &Result::throughput_samples_per_s)
             .add_if_given("busy_share", Unit::share,
                           "share of the time in which a rank computes; only if ranks do not always wait for all others",
-                          109, &Result::busy_share)
+                          153, &Result::busy_share)
             .add_if_given("updates.rate_per_s", Unit::number,
-                          "updates per second while all workers run; only if each worker's are its own", 106,
+                          "updates per second while all workers run; only if each worker's are its own", 150,
                           of_updates(&WorkerUpdates::per_s))
             .add_if_given("updates.staleness_mean", Unit::number,
-                          "updates by others between a worker's reading of the weights and its own update, mean", 107,
+                          "updates by others between a worker's reading of the weights and its own update, mean", 151,
                           of_updates(&WorkerUpdates::mean_staleness))
-            .add_if_given("updates.staleness_max", Unit::number, "the largest number of these", 108,
+            .add_if_given("updates.staleness_max", Unit::number, "the largest number of these", 152,
                           of_updates(&WorkerUpdates::largest_staleness))
             .add_if_given("updates.staleness_distribution", Unit::list, "objects: `staleness`, `share` of the updates",
                           0,

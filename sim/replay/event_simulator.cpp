@@ -388,10 +388,11 @@ private:
             if (wires_.shared(links[i]) && bandwidth_Bps < unlimited_Bps) {
                 // Of several images of one link (symmetry.hpp) the route has one, with as many times the bytes.
                 const auto known = std::ranges::find(links_, links[i]);
-                if (known != links_.end() || !parts.empty()) parts_.resize(links_.size(), 1);
+                const bool weighted = !parts.empty() || !parts_.empty() || known != links_.end();
+                if (weighted) parts_.resize(links_.size(), 1);
                 if (known == links_.end()) {
                     links_.push_back(links[i]);
-                    if (!parts_.empty()) parts_.push_back(part);
+                    if (weighted) parts_.push_back(part);
                 } else {
                     parts_[static_cast<std::size_t>(known - links_.begin())] += part;
                 }

@@ -113,7 +113,7 @@ int check_shipped(const Messages& messages) {
     for (const std::string& file : files) {
         const config::Scenario scenario = config::load_scenario(file, {}, inspect);
         for (const config::Variant& variant : scenario.variants) {
-            if (variant.collective) continue;
+            if (!variant.is_training()) continue;
             const std::uint32_t iterations = std::max(static_cast<std::uint32_t>(variant.plan.iterations),
                                                       2 * lower(variant.cluster, variant.model, variant.plan).averaged);
             const std::uint64_t count =
