@@ -63,11 +63,25 @@ Wires wires_of(const Cluster& cluster, const CollectivePlan& plan, const Lanes& 
     return {cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)), lanes.channels()};
 }
 
-/// Returns the rotations as far as the routes of `most_pairs` show.
+/// Returns the number of messages with a peer of their own in one repetition of the programs of all ranks: what a check
+/// of a rotation compares.
+double compared(const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
+    double messages = 0;
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
+    const std::vector<std::uint64_t> sizes = sizes_of(plan);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+        for (std::uint32_t lane = 0; lane < chosen[i].algorithm->lanes(); ++lane)
+            for (const Step& step : chosen[i].algorithm->lane_program(lane, 0, ranks, sizes[i], 0).steps)
+                for (const Message& message : step.sends) messages += message.turn == 0 ? 1 : step.repeat;
+    return messages * ranks;
+}
+
+/// Returns the rotations as far as the routes of `most_pairs` show; none if a check would take minutes.
 Rotations find_rotations(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen,
                          std::size_t most_pairs) {
+    constexpr double most_compared = 1e8;
     const std::vector<Rotation> alike = alike_ranks(plan, chosen);
-    if (alike.empty()) return {};
+    if (alike.empty() || compared(plan, chosen) > most_compared) return {};
     const Sweep sweep = build_sweep(cluster, plan, chosen, Rotations::nested(alike));
     const Lanes lanes(sweep.graph);
     return rotations_of(sweep.graph, alike, lanes, wires_of(cluster, plan, lanes), false, most_pairs);

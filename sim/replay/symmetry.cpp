@@ -364,7 +364,8 @@ namespace {
 bool may_be_alike(const TaskGraph& graph, const Wires& wires) {
     const std::vector<std::uint32_t>& spans = graph.spans();
     return !spans.empty() && graph.processes().size() % spans.front() == 0 && graph.queues().empty() &&
-           !graph.lateness().varies() && wires.streams_wait() && wires.native() == nullptr && wires.fixed_ways();
+           graph.turns() == 0 && !graph.waits_for_first() && !graph.gives_up() && !graph.lateness().varies() &&
+           wires.streams_wait() && wires.native() == nullptr && wires.fixed_ways();
 }
 
 /// Adds rotations, one inside the other, the largest span first, each with the smallest period that `works`: a multiple

@@ -190,7 +190,7 @@ TEST_CASE("estimate: reading files is out of memory with a clear error") {
     std::string scenario = "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 4}\nvariants:\n";
     for (int i = 0; i < 3'000; ++i) scenario += "  v" + std::to_string(i) + ": {}\n";
     files.write("scenario.yaml", scenario);
-    for (const rlim_t bytes : std::vector<rlim_t>{80'000'000, 95'000'000}) {
+    for (const rlim_t bytes : std::vector<rlim_t>{70'000'000, 80'000'000}) {
         const Limit limit(RLIMIT_AS, bytes);
         for (const char* verb : {"check", "run"}) {
             const Outcome outcome = run_in(files, {verb, "scenario.yaml"});
