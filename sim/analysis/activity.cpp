@@ -24,7 +24,7 @@ Activity activity_of(const TaskGraph& graph, const Timeline& timeline, std::uint
     std::vector<RankIntervals> ranks(graph.processes().size());
     std::map<std::uint32_t, std::vector<Interval>> hosts;  // by node
     std::vector<TaskId> updates(graph.processes().size(), no_task);
-    for (std::size_t before = 0; before < reaching(timeline, period); ++before) {
+    for (std::size_t before = 0; before < reaching(graph, timeline, period); ++before) {
         const std::vector<Interval>& recorded = timeline.recorded[timeline.recorded.size() - 1 - before];
         for (TaskId id = 0; id < graph.tasks().size(); ++id) {
             const Task& task = graph.tasks()[id];

@@ -23,7 +23,7 @@ std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, s
         const bool works = stream.kind == StreamKind::compute || stream.kind == StreamKind::host_copy ||
                            task.exchange != Task::no_exchange;
         if (!works || stream.kind == StreamKind::receive) continue;
-        for (std::size_t before = 0; before < reaching(timeline, period); ++before)
+        for (std::size_t before = 0; before < reaching(graph, timeline, period); ++before)
             busy[stream.process].push_back(timeline.recorded[timeline.recorded.size() - 1 - before][id]);
     }
     // From a standing start all stages wait until the last one ends, as they would otherwise for its next start.
@@ -142,8 +142,8 @@ std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& w
     return intervals;
 }
 
-std::size_t reaching(const Timeline& timeline, std::uint32_t period) {
-    return std::min(timeline.recorded.size(), std::size_t{period} + 1);
+std::size_t reaching(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
+    return std::min(timeline.recorded.size(), std::size_t{period} + std::max(1u, graph.largest_distance()));
 }
 
 std::vector<Interval> merged(std::vector<Interval> intervals) {
@@ -189,19 +189,25 @@ double Breakdown::sending_s(const std::vector<LinkUse>& links) const {
     return std::max(iteration_s, needed_s <= iteration_s * (1 + rounding) ? needed_s : exchanges_s);
 }
 
-Breakdown parts_of(const TaskGraph& graph, const Timeline& timeline, TaskId update, const Interval& window,
-                   std::uint32_t period, std::uint32_t iterations) {
-    const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;
+std::vector<std::vector<TaskId>> tasks_by_process(const TaskGraph& graph) {
+    std::vector<std::vector<TaskId>> tasks(graph.processes().size());
+    for (TaskId task = 0; task < graph.tasks().size(); ++task)
+        tasks[graph.streams()[graph.tasks()[task].stream].process].push_back(task);
+    return tasks;
+}
+
+Breakdown parts_of(const TaskGraph& graph, const Timeline& timeline, TaskId update,
+                   const std::vector<TaskId>& tasks_of_rank, const Interval& window, std::uint32_t period,
+                   std::uint32_t iterations) {
     Breakdown result;
     result.iteration_s = (window.end_s - window.start_s) / iterations;
     std::vector<Interval> computing, exchanging;
-    // Tasks of the previous iteration may reach into the window.
-    for (std::size_t before = 0; before < reaching(timeline, period); ++before) {
+    // Tasks of previous iterations may reach into the window.
+    for (std::size_t before = 0; before < reaching(graph, timeline, period); ++before) {
         const std::vector<Interval>& recorded = timeline.recorded[timeline.recorded.size() - 1 - before];
-        for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+        for (const TaskId id : tasks_of_rank) {
             const Task& task = graph.tasks()[id];
             const Stream& stream = graph.streams()[task.stream];
-            if (stream.process != rank) continue;
             if (stream.kind == StreamKind::compute) computing.push_back(recorded[id]);
             if (task.exchange != Task::no_exchange && stream.kind != StreamKind::receive)
                 exchanging.push_back(recorded[id]);
@@ -221,6 +227,20 @@ Breakdown parts_of(const TaskGraph& graph, const Timeline& timeline, TaskId upda
     return result;
 }
 
+double falling_behind(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
+    if (timeline.recorded.size() <= period) return 0;
+    const Interval window = window_of(timeline, last_update(graph, timeline), period);
+    if (window.end_s <= window.start_s) return 0;
+    const std::vector<Interval>& before = timeline.recorded[timeline.recorded.size() - 1 - period];
+    double most_s = 0;
+    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+        const Task& task = graph.tasks()[id];
+        if (task.exchange == Task::no_exchange || graph.streams()[task.stream].kind == StreamKind::receive) continue;
+        most_s = std::max(most_s, timeline.measured()[id].end_s - before[id].end_s);
+    }
+    return std::max(0.0, most_s / (window.end_s - window.start_s) - 1);
+}
+
 void add_extremes(Breakdown& breakdown, const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     breakdown.exchanges_s = exchanges_s(graph, timeline, period);
     add_longest(breakdown, graph, timeline, period);
@@ -234,7 +254,9 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
         return before > last ? 0 : timeline.recorded[last - before][update].end_s;
     };
 
-    Breakdown result = parts_of(graph, timeline, update, window_of(timeline, update, period), period, period);
+    const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;
+    Breakdown result = parts_of(graph, timeline, update, tasks_by_process(graph)[rank],
+                                window_of(timeline, update, period), period, period);
     add_extremes(result, graph, timeline, period);
     result.pipeline_bubble = bubble(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));

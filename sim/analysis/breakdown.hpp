@@ -10,11 +10,11 @@
 /// Time breakdown of a steady iteration on the rank that finishes last, from the end of its previous update to the end
 /// of its current one.
 ///
-/// All computation and exchanges in that time count, also those of the previous iteration (Overlap::across_iterations).
-/// Communication is the time in which an exchange is in flight, including waiting for peers; it is exposed while the
-/// compute stream is idle. Otherwise the rank waits while its next computation depends on a task that has not ended (a
-/// push of other ranks, a server, a fusion cycle, a copy of the input, another stage), or is idle, which is 0 unless a
-/// recording is wrong. For every rank and window
+/// All computation and exchanges in that time count, also those of previous iterations (Overlap::across_iterations,
+/// Plan::exchange_delay). Communication is the time in which an exchange is in flight, including waiting for peers; it
+/// is exposed while the compute stream is idle. Otherwise the rank waits while its next computation depends on a task
+/// that has not ended (a push of other ranks, a server, a fusion cycle, a copy of the input, another stage), or is
+/// idle, which is 0 unless a recording is wrong. For every rank and window
 ///     iteration = compute + exposed communication + waiting + idle.
 /// The pipeline bubble is the mean, over all ranks, of the fraction of an iteration in which a rank neither computes,
 /// nor exchanges data within its stage, nor sends to another stage.
@@ -50,10 +50,19 @@ struct Breakdown {
 /// after `period` iterations, returns the mean over the last `period` iterations.
 Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period = 1);
 
-/// Returns the times of compute, communication and waiting of the rank with this update in `window`, divided by
-/// `iterations`. Looked at are the last `period` recorded iterations, and the one before them.
-Breakdown parts_of(const TaskGraph& graph, const Timeline& timeline, TaskId update, const Interval& window,
-                   std::uint32_t period, std::uint32_t iterations);
+/// Returns the tasks of each process, in the order of their numbers.
+std::vector<std::vector<TaskId>> tasks_by_process(const TaskGraph& graph);
+
+/// Returns the times of compute, communication and waiting of the rank with this update and these tasks in `window`,
+/// divided by `iterations`. Looked at are the last `period` recorded iterations, and those that may reach into them.
+Breakdown parts_of(const TaskGraph& graph, const Timeline& timeline, TaskId update,
+                   const std::vector<TaskId>& tasks_of_rank, const Interval& window, std::uint32_t period,
+                   std::uint32_t iterations);
+
+/// Returns by how much more than the last update the end of some exchange advances in the last `period` iterations,
+/// relative to the update: above 0 while exchanges fall behind the iterations, which do not wait for them yet. 0 if too
+/// few iterations were recorded.
+double falling_behind(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period);
 
 /// Adds Breakdown::exchanges_s and the longest times of any process to a breakdown of the last `period` iterations.
 void add_extremes(Breakdown& breakdown, const TaskGraph& graph, const Timeline& timeline, std::uint32_t period);
@@ -81,7 +90,7 @@ double length_s(const std::vector<Interval>& intervals);
 double overlap_s(const std::vector<Interval>& a, const std::vector<Interval>& b);
 /// Returns the part of each interval that lies in `window`.
 std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& window);
-/// Returns the number of recorded iterations to look at: `period`, and the previous one, which may reach into them.
-std::size_t reaching(const Timeline& timeline, std::uint32_t period);
+/// Returns the number of recorded iterations to look at: `period`, and the previous ones that may reach into them.
+std::size_t reaching(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period);
 
 }  // namespace syncline

@@ -66,6 +66,29 @@ void add_slowest(Result& result, const TaskGraph& graph, const Noise& noise) {
     result.expected_slowest_factor = *result.expected_slowest_s / planned_s;
 }
 
+/// Returns whether the exchanges that updates need not wait for yet take longer than the measured iteration.
+bool exchanges_fall_behind(const Plan& plan, const ReplayedIteration& replayed) {
+    if (plan.exchange_delay == 0) return false;
+    constexpr double small = 1e-3;  // the iteration's error is no larger
+    const double random = plan.noise.varies() ? 3 * replayed.time.standard_error : 0;
+    return falling_behind(replayed.graph, replayed.timeline, replayed.averaged) > small + random;
+}
+
+/// Returns whether workers of different speeds have not reached the bound of their staleness yet, which makes the fast
+/// ones wait.
+bool workers_drift_apart(const Plan& plan, const TaskGraph& graph, const WorkerUpdates& updates) {
+    if (plan.servers.updates != Updates::stale_synchronous) return false;
+    if (updates.lead == 0 || updates.lead >= static_cast<std::uint64_t>(plan.servers.staleness)) return false;
+    constexpr double small = 0.01;
+    const auto [slowest, fastest] = std::ranges::minmax(updates.per_s_by_rank);
+    if (fastest <= slowest * (1 + small)) return false;
+    // Jitter alone lets workers drift apart and together again; and in step the last is an iteration behind the first.
+    const double first = graph.processes().front().pace.slowdown;
+    for (std::size_t rank = 1; rank < updates.per_s_by_rank.size(); ++rank)
+        if (graph.processes()[rank].pace.slowdown != first) return true;
+    return !plan.noise.varies() && updates.lead > 1;
+}
+
 /// Returns the maximum error of the iteration time if ends have an error of up to `error_s`. Then another rank that
 /// ends about as late may be the last, whose iteration began at another time.
 double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::uint32_t window, double error_s) {
@@ -129,8 +152,12 @@ std::uint32_t iterations_of(const Lowered& training) {
     // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
     const bool all = training.plan.noise.varies() || training.plan.independent_updates();
     const std::uint32_t least = all ? window + 1 : 2 * window + 1;
-    const auto delay = static_cast<std::uint32_t>(training.plan.exchange_delay);  // which the first do not wait for
-    const std::uint32_t iterations = window == 1 && delay == 0 ? asked : std::max(asked, least + delay);
+    // The first iterations wait for no exchange. If more than one is allowed to be in flight, c being the computation
+    // between two exchanges and T an exchange, so do the next ones until delay / (1 - c/T) iterations have passed.
+    constexpr std::uint32_t many = 8;
+    const auto delay = static_cast<std::uint32_t>(training.plan.exchange_delay);
+    const std::uint32_t before = training.plan.exchange_delay > training.plan.local_steps ? many * delay : delay;
+    const std::uint32_t iterations = window == 1 && delay == 0 ? asked : std::max(asked, least + before);
     return iterations == 1 ? 1 : iterations + 1;
 }
 
@@ -253,6 +280,14 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (std::string note = above_peak_note(result.utilisation, cluster.device);
         !note.empty() && plan.free_layers.empty())
         result.notes.push_back(std::move(note));
+    if (exchanges_fall_behind(plan, whole))
+        result.notes.push_back(
+            "exchanges fall behind: the measured iteration is too short; raise `training.iterations`");
+    if (result.updates && workers_drift_apart(plan, whole.graph, *result.updates))
+        result.notes.push_back(
+            "workers still drift apart: the bound of their staleness is not reached; raise `training.iterations`");
+    if (plan.independent_updates() && cluster.has_power())
+        result.notes.push_back("energy is left out: workers with updates of their own have no common iteration");
     if (result.updates && result.updates->few)
         result.notes.push_back(
             "some worker has fewer than two updates while all of them run: more `iterations` say more");

@@ -62,6 +62,11 @@ std::optional<FailingRun> failing_run(const Lowered& training, std::int64_t node
 }
 
 std::string failures_note(const Lowered& training, std::int64_t nodes, const std::optional<FailingRun>& run) {
+    constexpr double century_s = 100 * 365.25 * 24 * 3600;
+    if (run && !run->goodput && run->expected_s < century_s)
+        return fmt::format(
+            "the whole run has more than a million failures, too many to sample: by Daly's formula it takes {}",
+            roughly(run->expected_s));
     if (run && !run->goodput)
         return fmt::format(
             "the whole run would not end: a part fails every {}, but an interval of {}, its checkpoint of {} and a "

@@ -27,7 +27,7 @@ bool holds_model(const Lowered& one) {
 
 std::optional<double> scaling_efficiency(const Plan& plan, double iteration_s, double one_rank_s) {
     if (iteration_s <= 0 || one_rank_s <= 0) return std::nullopt;
-    const double samples = static_cast<double>(plan.global_batch()) / static_cast<double>(plan.ranks);
+    const double samples = static_cast<double>(plan.used_batch()) / static_cast<double>(plan.ranks);
     return samples / static_cast<double>(one_rank(plan).batch_per_rank) * one_rank_s / iteration_s;
 }
 

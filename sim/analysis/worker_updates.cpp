@@ -92,6 +92,10 @@ WorkerUpdates updates_of(const TaskGraph& graph, const Timeline& timeline) {
         result.per_s_by_rank.push_back(worker.per_s());
         result.per_s += result.per_s_by_rank.back();
         result.few = result.few || worker.few;
+        const auto ahead = std::ranges::find_if(timeline.recorded, [&](const std::vector<Interval>& iteration) {
+            return iteration[worker.update].end_s > workers.window.end_s;
+        });
+        result.lead = std::max(result.lead, static_cast<std::uint64_t>(timeline.recorded.end() - ahead));
     }
     std::map<std::uint64_t, std::uint64_t> counts;
     std::vector<std::pair<double, double>> by_rank(workers.all.size());  // sum and number
@@ -148,8 +152,10 @@ Breakdown measure_workers(const TaskGraph& graph, const Timeline& timeline) {
     result.iteration_s = alike ? first_s : count / rate;
     add_extremes(result, graph, timeline, period);
     result.longest_compute_s = 0;
+    const std::vector<std::vector<TaskId>> tasks = tasks_by_process(graph);
     for (const Worker& worker : workers.all) {
-        const Breakdown own = parts_of(graph, timeline, worker.update, worker.window, period, worker.iterations());
+        const Breakdown own =
+            parts_of(graph, timeline, worker.update, tasks[worker.process], worker.window, period, worker.iterations());
         const double weight = own.iteration_s > 0 ? result.iteration_s / own.iteration_s / count : 0;
         result.compute_s += weight * own.compute_s;
         // In the same time, in which slower workers have fewer iterations.

@@ -33,6 +33,8 @@ struct WorkerUpdates {
     std::vector<std::pair<std::uint64_t, double>> distribution;  ///< of staleness: value and share of the updates
     std::vector<double> staleness_by_rank;                       ///< means
     bool few = false;                                            ///< some worker has no rate in the window
+    /// Number of recorded iterations that the fastest worker is ahead of the slowest when the window ends.
+    std::uint64_t lead = 0;
 };
 
 WorkerUpdates updates_of(const TaskGraph& graph, const Timeline& timeline);

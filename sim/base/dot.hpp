@@ -30,7 +30,8 @@ struct DotGraph {
 
     bool directed = false;
     std::vector<Vertex> vertices;  ///< in the order in which they are named first
-    std::vector<Edge> edges;       ///< in the order of the file; of a strict graph, the first between its ends
+    std::vector<Edge>
+        edges;  ///< those within a subgraph before the ones that join it; of a strict graph, the first between its ends
 };
 
 struct DotError : std::runtime_error {

@@ -25,6 +25,12 @@ void require_memory(const config::Variant& variant) {
     if (!memory.fits()) throw ReplayError("it " + text::shortage(memory, variant.cluster.device.name));
 }
 
+void require_memory(const Cluster& cluster, const JobsPlan& jobs) {
+    for (const JobMemory& job : memory_of(cluster, jobs))
+        if (!job.memory.fits())
+            throw ReplayError(fmt::format("job '{}' {}", job.name, text::shortage(job.memory, cluster.device.name)));
+}
+
 void require_modest(const Estimate& estimate) {
     if (const std::string reason = excess(estimate, usable_memory_bytes()); !reason.empty())
         throw ReplayError(fmt::format("it {}: {}", reason, smaller(estimate, "--retry-failed --force")));
@@ -43,6 +49,7 @@ Json simulated(const config::Variant& variant, bool forced, bool allow_oom = fal
         return object_of(result);
     }
     if (variant.jobs) {
+        if (!allow_oom) require_memory(variant.cluster, *variant.jobs);
         if (!forced) require_modest(estimate(variant.cluster, *variant.jobs));
         Result result = simulate(variant.cluster, *variant.jobs);
         result.variant = variant.name;

@@ -21,6 +21,7 @@ namespace syncline::config {
 namespace {
 
 constexpr std::int64_t most_copies = 4096;
+constexpr double most_flows = 1e9;  ///< each is three tasks, whose numbers have 32 bits
 
 /// A job of the file, which may stand for several.
 struct Copies {
@@ -40,6 +41,9 @@ void describe_training(Fields& job, Copies& copies, const Cluster& cluster, bool
                     describe(inner, copies.job.plan, copies.open);
                     copies.job.device = cluster.device;
                     choose_attention(inner, copies.job.device, copies.job.plan);
+                    if (inner.given("run"))
+                        inner.reject("run", "'run' has no effect here: a job ends after its 'iterations'",
+                                     "remove it; that of its scenario with `training: {run: null}`");
                     if (!known || !inner.sound()) return;
                     if (copies.open.everything || copies.open.automatic())
                         return inner.reject("parallelism", "the plan of a job cannot be searched",
@@ -107,6 +111,9 @@ void describe_job(Fields& job, Copies& copies, const Cluster& cluster, bool know
                    lists ? fmt::format("`{}.placement` lists devices, so the job has no other choice", part)
                          : "no devices are listed",
                    lists ? "remove one of the two" : fmt::format("`{}.placement: [0, 1, 2, 3]`", part));
+    if (job.given("variant") && !job.given("scenario"))
+        job.reject("variant", "'variant' belongs to 'scenario'",
+                   "write both, also in a variant; they then replace the job's `workload`, `training` and `trace`");
     if (copies.count == 1 && job.given("interval"))
         job.reject("interval", "there is only one such job", "write `count`, or remove it");
     if (copies.poisson && copies.interval_s == 0)
@@ -116,10 +123,12 @@ void describe_job(Fields& job, Copies& copies, const Cluster& cluster, bool know
 /// Adds each of the copies, with its name and arrival.
 void add_jobs(JobsPlan& plan, const std::string& name, const Copies& copies, std::uint64_t seed) {
     double arrival_s = copies.job.arrival_s;
+    const std::size_t written = plan.jobs.empty() ? 0 : plan.jobs.back().written + 1;
     for (std::int64_t number = 1; number <= copies.count; ++number) {
         JobPlan& job = plan.jobs.emplace_back(copies.job);
         job.name = copies.count == 1 ? name : fmt::format("{}-{}", name, number);
         job.arrival_s = arrival_s;
+        job.written = written;
         const auto index = static_cast<std::uint64_t>(plan.jobs.size() - 1);
         job.plan.set_seed(seed + index);
         if (job.trace) job.trace->placement.seed = seed + index;
@@ -172,6 +181,10 @@ void describe_traffic(Fields& fields, TrafficPlan& traffic, const Cluster& clust
             return fields.reject("devices", fmt::format("there is no device {}", device),
                                  fmt::format("the devices are 0 to {}", devices - 1));
     if (traffic.devices.size() < 2) return fields.reject("devices", "traffic needs two devices", "write at least two");
+    if (random && traffic.flows() > most_flows)
+        return fields.reject(
+            "until", fmt::format("about {:.2g} flows would begin until then", traffic.flows()),
+            fmt::format("at most {:g} can be simulated: write larger ones, or a lower 'rate'", most_flows));
     if (traffic.kind == TrafficPlan::Kind::pairs) {
         if (traffic.devices.size() % 2 != 0)
             return fields.reject("devices", "the last sender has no receiver", "write an even number of devices");

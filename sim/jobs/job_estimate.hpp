@@ -11,7 +11,8 @@
 namespace syncline {
 
 /// Returns the sum of the jobs' estimates, each with its iterations, alone and beside the others. A job that may be
-/// folded counts as if it is alone on its links; replays for a queue are left out.
+/// folded counts as if it is alone on its links. The flows of `poisson` traffic count once, all of them. Left out:
+/// replays for a queue, other traffic.
 Estimate estimate(const Cluster& cluster, const JobsPlan& plan);
 
 struct JobMemory {

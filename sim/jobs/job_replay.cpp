@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -47,6 +48,7 @@ TaskGraph graph_of(Cluster cluster, const JobPlan& job, const std::vector<std::i
 /// Returns true if every iteration of the job computes and sends the same.
 bool iterations_alike(const JobPlan& job, const TaskGraph& graph) {
     if (!job.trace && job.plan.noise.varies()) return false;
+    if (graph.largest_distance() > 1) return false;
     for (ExchangeId exchange = 0; exchange < graph.exchanges(); ++exchange)
         if (graph.exchange(exchange).algorithm->period() != 1) return false;
     return true;
@@ -71,10 +73,12 @@ std::vector<double> last_computed_s(const TaskGraph& graph, const Timeline& time
     return computed_s;
 }
 
-/// Returns the run of a part, or of a graph without parts. `times`: the number of iterations, if each was counted as
-/// the last one; else 1.
-JobRun run_of(const TaskGraph& graph, const Timeline& timeline, PartId part, double end_s, std::uint32_t times) {
-    const std::vector<double> computed_s = times > 1 ? last_computed_s(graph, timeline) : timeline.computed_s;
+/// Returns the run of a part, or of a graph without parts. `folded`: the number of iterations, if each counts as the
+/// last one, and processes may stand for others; nothing if all were simulated.
+JobRun run_of(const TaskGraph& graph, const Timeline& timeline, PartId part, double end_s,
+              std::optional<std::uint32_t> folded) {
+    const std::vector<double> computed_s = folded ? last_computed_s(graph, timeline) : timeline.computed_s;
+    const std::uint32_t times = folded.value_or(1);
     JobRun run;
     run.end_s = end_s;
     for (ProcessId process = 0; process < graph.processes().size(); ++process) {
@@ -162,8 +166,8 @@ SharedReplay replay_together(const Cluster& cluster, const std::vector<const Pla
     for (PartId part = 0; part < jobs.size(); ++part) {
         double end_s = jobs[part]->start_s;
         for (const double one_s : replayed.timeline.part_end_s[part]) end_s = std::max(end_s, one_s);
-        replayed.runs.push_back(
-            run_of(replayed.graph, replayed.timeline, part, end_s, options.fold ? options.iterations : 1));
+        replayed.runs.push_back(run_of(replayed.graph, replayed.timeline, part, end_s,
+                                       options.fold ? std::optional(options.iterations) : std::nullopt));
     }
     return replayed;
 }

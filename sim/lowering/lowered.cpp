@@ -265,7 +265,8 @@ std::uint32_t averaged_iterations(const Lowered& training) {
     const Plan& plan = training.plan;
     // Workers of different speeds do not repeat together either.
     const bool all = plan.noise.varies() || plan.independent_updates();
-    return all ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
+    // Whole patterns: parts of one would weigh some of its iterations more.
+    return all ? std::max(window, (static_cast<std::uint32_t>(plan.iterations) - 1) / window * window) : window;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct JobPlan {
     Plan plan;
     std::optional<TracePlan> trace = {};  ///< replaces model and plan
     Device device = {};                   ///< the cluster's, with what the training chooses of it
+    std::size_t written = 0;              ///< number of the file's job; copies have the same
 
     std::int64_t ranks() const { return trace ? trace->ranks() : plan.ranks; }
     const RankPlacement& rank_placement() const { return trace ? trace->placement : plan.placement; }
@@ -58,6 +60,11 @@ struct TrafficPlan {
     double shape = 0;    ///< of `poisson`: of a Pareto distribution of sizes, above 1; 0: all flows have one size
     double until_s = 0;  ///< of `poisson`: no flow begins later
     std::uint64_t seed = 1;
+
+    /// Returns the mean number of flows of `poisson`.
+    double flows() const {
+        return static_cast<double>(devices.size()) * rate_Bps * until_s / static_cast<double>(bytes);
+    }
 };
 
 struct JobsPlan {

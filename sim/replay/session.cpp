@@ -36,6 +36,7 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       iterations(options.iterations),
       symmetry_(symmetry),
       options_(options),
+      reach_(std::max(1u, task_graph.largest_distance())),
       agreement_(task_graph, runner, options.iterations),
       ended_(graph.tasks().size(), 0),
       first_waiter_(graph.tasks().size(), nobody),
@@ -48,7 +49,7 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       folded_(iterations, 0),
       shown_(options.measured) {
     timeline.iteration_end_s.resize(iterations, 0);
-    timeline.recorded.resize(std::min(options.measured, 2 * options.averaged) + 1);
+    timeline.recorded.resize(std::min(options.measured, 2 * options.averaged + reach_ - 1) + 1);
     timeline.part_end_s.resize(options.parts.size());
     timeline.computed_s.resize(graph.processes().size(), 0);
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) incomplete_ += background(stream) ? 0U : 1U;

@@ -93,7 +93,8 @@ public:
     /// Returns the recorder for this iteration; null if nothing is recorded, or if no measured iteration extends into
     /// this one.
     Recorder* recorder(std::uint32_t iteration) {
-        const bool records = iteration <= options_.measured && iteration + options_.averaged >= options_.measured;
+        const std::uint32_t before = options_.averaged + reach_ - 1;
+        const bool records = iteration <= options_.measured && iteration + before >= options_.measured;
         return recorder_ && (records || !options_.parts.empty()) ? &*recorder_ : nullptr;
     }
     Recorder::Connection* connection(std::uint32_t channel, ProcessId from, ProcessId to) {
@@ -155,6 +156,7 @@ private:
 
     const Symmetry* symmetry_;
     const ReplayOptions& options_;
+    const std::uint32_t reach_;  ///< number of iterations before a measured one whose tasks may reach into it
     Agreement agreement_;
     std::vector<std::uint32_t> ended_;           ///< by task: iterations it has ended in
     std::vector<StreamId> first_waiter_;         ///< by task

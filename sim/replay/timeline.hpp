@@ -30,8 +30,8 @@ struct LinkUse {
 
 struct Timeline {
     std::vector<double> iteration_end_s;  ///< end of the last task of each iteration
-    /// Times of every task in the last measured iteration, which is the last entry, and in up to twice as many
-    /// iterations before it as are measured.
+    /// Times of every task in the last measured iteration, which is the last entry, and in iterations before it: up to
+    /// twice as many as are measured, and as many more as dependencies reach back beyond one iteration.
     std::vector<std::vector<Interval>> recorded;
     /// Of a graph of parts: by part, the end of the last task of each of its iterations.
     std::vector<std::vector<double>> part_end_s;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/dot.hpp"
@@ -12,22 +13,27 @@ namespace syncline {
 
 namespace {
 
-/// Returns the number of the line of each edge, whose positions ascend.
-std::vector<std::size_t> lines_of(const std::vector<DotGraph::Edge>& edges, const std::string& text) {
-    std::vector<std::size_t> lines;
-    std::size_t line = 1, counted = 0;
-    for (const DotGraph::Edge& edge : edges) {
-        line += static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
-                                                    text.begin() + static_cast<std::ptrdiff_t>(edge.position), '\n'));
-        counted = edge.position;
-        lines.push_back(line);
+/// Lines of a text.
+class Lines {
+public:
+    explicit Lines(std::string_view text) {
+        for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+            ends_.push_back(at);
     }
-    return lines;
-}
+
+    /// Returns the number of the line of this byte.
+    std::size_t of(std::size_t position) const {
+        return 1 + static_cast<std::size_t>(std::ranges::lower_bound(ends_, position) - ends_.begin());
+    }
+
+private:
+    std::vector<std::size_t> ends_;
+};
 
 }  // namespace
 
 FileGraph read_dot(const std::string& text) {
+    const Lines lines(text);
     DotGraph graph;
     try {
         graph = read_dot(text, {"kind", "bandwidth", "latency"},
@@ -49,11 +55,9 @@ FileGraph read_dot(const std::string& text) {
         place[vertex] = result.vertices.size();
         result.vertices.push_back({graph.vertices[vertex].name, graph.vertices[vertex].values[0].text});
     }
-    const std::vector<std::size_t> lines = lines_of(graph.edges, text);
-    for (std::size_t i = 0; i < graph.edges.size(); ++i) {
-        const auto& [from, to, values, position] = graph.edges[i];
-        result.edges.push_back({place[from], place[to], values[1].text, values[2].text, graph.directed, lines[i]});
-    }
+    for (const auto& [from, to, values, position] : graph.edges)
+        result.edges.push_back(
+            {place[from], place[to], values[1].text, values[2].text, graph.directed, lines.of(position)});
     return result;
 }
 

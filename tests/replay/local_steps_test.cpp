@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <random>
 
 #include "sim/analysis/experiment.hpp"
@@ -89,6 +90,69 @@ TEST_CASE("local steps: an exchange that overlaps with k iterations takes T - kÂ
         // Without local steps the exchanges are one after the other.
         CHECK(world.result(1, 1).time.iteration_s == Approx(std::max(compute_s, exchange_s)));
         CHECK(world.result(1, 4).time.iteration_s == Approx(std::max(compute_s, exchange_s)));
+    }
+}
+
+TEST_CASE("exchange delay: exchanges that take longer than computation are always in flight, whatever the delay") {
+    World world;
+    world.model.name = "one layer";
+    world.model.layers = {layer_of(4'000'000, 1000)};
+    world.plan.ranks = 4;
+    world.plan.batch_per_rank = 1;
+    world.plan.input_copy = InputCopy::none;
+    world.plan.overlap = Overlap::none;
+    world.plan.iterations = 30;
+    const double compute_s = world.compute_s(), exchange_s = world.result(1).time.iteration_s - compute_s;
+    REQUIRE(exchange_s > 2 * compute_s);
+    for (const std::int64_t delay : {1, 2, 3}) {
+        const Breakdown time = world.result(1, delay).time;
+        CHECK(time.iteration_s == Approx(exchange_s));
+        CHECK(time.compute_s == Approx(compute_s));
+        CHECK(time.communication_s == Approx(exchange_s));
+        CHECK(time.exposed_communication_s == Approx(exchange_s - compute_s));
+        CHECK(time.waiting_s == 0);
+        Plan plan = world.plan;
+        plan.exchange_delay = delay;
+        const ReplayedIteration replayed = replay_iteration(lower(world.cluster, world.model, plan));
+        const Activity activity = activity_of(replayed.graph, replayed.timeline, replayed.averaged);
+        CHECK(activity.exposed_communication_s == Approx(4 * (exchange_s - compute_s)));
+    }
+}
+
+TEST_CASE("exchange delay: a note says that updates do not wait yet for exchanges that fall behind") {
+    World world;
+    world.model.name = "one layer";
+    world.model.layers = {layer_of(2'100'000, 1000)};
+    world.plan.ranks = 2;
+    world.plan.batch_per_rank = 1;
+    world.plan.input_copy = InputCopy::none;
+    world.plan.overlap = Overlap::none;
+    const auto noted = [](const Result& result) {
+        return std::ranges::any_of(
+            result.notes, [](const std::string& note) { return note.find("fall behind") != std::string::npos; });
+    };
+    const double compute_s = world.compute_s(), exchange_s = world.result(1).time.iteration_s - compute_s;
+    REQUIRE(exchange_s > 1.03 * compute_s);
+    REQUIRE(exchange_s < 1.1 * compute_s);
+    const Result early = world.result(1, 4);
+    CHECK(early.time.iteration_s == Approx(compute_s));
+    CHECK(noted(early));
+    CHECK_FALSE(noted(world.result(1, 1)));
+    CHECK_FALSE(noted(world.result(8, 4)));
+    world.plan.iterations = 200;
+    const Result late = world.result(1, 4);
+    CHECK(late.time.iteration_s == Approx(exchange_s));
+    CHECK_FALSE(noted(late));
+}
+
+TEST_CASE("local steps: with jitter the mean is that of whole rounds") {
+    std::mt19937 random(6);
+    World world = random_world(random);
+    world.plan.noise.jitter = 0.1;
+    world.plan.local_steps = 8;
+    for (const std::int64_t iterations : {4, 30, 41}) {
+        world.plan.iterations = iterations;
+        CHECK(lower(world.cluster, world.model, world.plan).averaged % 8 == 0);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/analysis/scaling.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/training_worlds.hpp"
@@ -61,6 +62,11 @@ std::vector<std::vector<double>> ends_of(const ReplayedIteration& replayed) {
             if (replayed.graph.tasks()[task].phase == Phase::update) ends.back().push_back(recorded[task].end_s);
     }
     return ends;
+}
+
+bool noted(const Result& result, const char* words) {
+    return std::ranges::any_of(result.notes,
+                               [&](const std::string& note) { return note.find(words) != std::string::npos; });
 }
 
 World random_world(std::mt19937& random) {
@@ -174,6 +180,28 @@ TEST_CASE("stale-synchronous: no worker is more than s iterations ahead, and the
     CHECK(replayed.time.iteration_s == Approx(3 * world.compute_s()).epsilon(0.06));
 }
 
+TEST_CASE("stale-synchronous: a note says that workers of different speeds have not reached the bound") {
+    World world = World(4, 4, 1000).with(Updates::stale_synchronous, 30);
+    world.plan.noise.stragglers = {0, {2}, 1.25};
+    CHECK(noted(simulate(world.lowered()), "drift apart"));
+    world.plan.servers.staleness = 1;
+    CHECK_FALSE(noted(simulate(world.lowered()), "drift apart"));
+    world.plan.noise.stragglers = {};
+    CHECK_FALSE(noted(simulate(world.lowered()), "drift apart"));
+    world.plan.servers.staleness = 30;
+    CHECK_FALSE(noted(simulate(world.lowered()), "drift apart"));
+}
+
+TEST_CASE("asynchronous: a note says that a platform's power gives no energy") {
+    World world(2, 4, 1000);
+    world.plan.iterations = 4;
+    CHECK_FALSE(noted(simulate(world.lowered()), "energy is left out"));
+    world.cluster.device.power = DevicePower{{100, 200}, 150};
+    const Result result = simulate(world.lowered());
+    CHECK_FALSE(result.energy);
+    CHECK(noted(result, "energy is left out"));
+}
+
 TEST_CASE("stale-synchronous: a larger bound absorbs more of the fluctuation") {
     World world(8, 4, 1000);
     world.plan.noise.jitter = 0.5;
@@ -199,6 +227,14 @@ TEST_CASE("backup workers: an update takes the first gradients, and the others a
     const Result result = simulate(world.lowered());
     CHECK(result.samples == 2);
     CHECK(*result.throughput_samples_per_s == Approx(2 / result.time.iteration_s));
+}
+
+TEST_CASE("backup workers: the samples that they lose do not count in the scaling efficiency") {
+    World world(3, 4, 1000);
+    world.plan.servers.updates = Updates::synchronous;
+    CHECK(*scaling_efficiency(world.plan, 2, 1) == Approx(0.5));
+    world.plan.servers.backup_workers = 1;
+    CHECK(*scaling_efficiency(world.plan, 2, 1) == Approx(0.5 * 2 / 3));
 }
 
 TEST_CASE("backup workers: an iteration takes the order statistic of the workers' times") {

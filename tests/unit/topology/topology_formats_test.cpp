@@ -245,6 +245,12 @@ TEST_CASE("DOT is read as people write it", "[topology][formats][memory]") {
                                            {"leaf0", "leaf1", 50e9, 2e-6}});
 }
 
+TEST_CASE("DOT: edges within a subgraph at the end of an edge have lines of their own", "[topology][formats][memory]") {
+    CHECK(edges(parse_graph("x.dot", "graph {\n  { a -- b } -- c;\n}\n")) ==
+          std::vector<Edge>{{"a", "b", 0, 0}, {"a", "c", 0, 0}, {"b", "c", 0, 0}});
+    CHECK(holds(error("x.dot", "graph {\n{ a -- b\n; c -- a\n; a -- c } -- d\n}"), "line 4: "));
+}
+
 TEST_CASE("GraphML is read as other tools write it: ids or names, keys without a type, nested graphs",
           "[topology][formats][memory]") {
     const TopologySpec spec = parse_graph(
