@@ -88,18 +88,17 @@ void describe_job(Fields& job, Copies& copies, const Cluster& cluster, bool know
     job.quantity({"interval", "Time between the arrivals of several such jobs."}, copies.interval_s, Dimension::seconds,
                  {.zero = true});
     job.flag({"poisson", "Arrivals are a Poisson process with this mean interval (see --seed)."}, copies.poisson);
-    job.one_of(
-        {"placement",
-         "Its devices: in few racks and nodes (`packed`), over racks in turn (`spread`), `random`, in one `rack`, "
-         "`avoiding` racks of other jobs, `sharing` them, or `listed` (`training.placement`)."},
-        copies.job.placement,
-        {{"packed", JobPlacement::packed},
-         {"spread", JobPlacement::spread},
-         {"random", JobPlacement::random},
-         {"rack", JobPlacement::rack},
-         {"avoiding", JobPlacement::avoiding},
-         {"sharing", JobPlacement::sharing},
-         {"listed", JobPlacement::listed}});
+    job.one_of({"placement",
+                "Devices: in few racks and nodes (`packed`), over racks in turn (`spread`), `random`, in one `rack`, "
+                "`avoiding` racks of others, `sharing` them, or `listed` (`training.placement`)."},
+               copies.job.placement,
+               {{"packed", JobPlacement::packed},
+                {"spread", JobPlacement::spread},
+                {"random", JobPlacement::random},
+                {"rack", JobPlacement::rack},
+                {"avoiding", JobPlacement::avoiding},
+                {"sharing", JobPlacement::sharing},
+                {"listed", JobPlacement::listed}});
     describe_training(job, copies, cluster, known);
     describe_trace(job, copies, cluster, known);
     if (!job.sound()) return;

@@ -86,7 +86,8 @@ void explain_all(const std::vector<fs::path>& files, std::uint64_t most_messages
     for (const fs::path& file : files) {
         const config::Scenario scenario = config::load_scenario(file.string(), {}, inspect);
         for (const config::Variant& variant : scenario.variants) {
-            if (!variant.is_training() || variant.plan.ranks > 512) continue;
+            // Workers with updates of their own have no iteration in common.
+            if (!variant.is_training() || variant.plan.ranks > 512 || variant.plan.independent_updates()) continue;
             CAPTURE(file.string(), variant.name);
             ExplainOptions options;
             options.most_messages = most_messages;

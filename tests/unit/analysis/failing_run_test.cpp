@@ -126,9 +126,13 @@ TEST_CASE("a run without failures has none, and a platform's failures are not lo
     cluster.storage.write_Bps = 1e9;
     CHECK(failing_run(of_model("gpt-2", plan, cluster), 1, 1e5, 1));
 
-    cluster.failures.node_s = 60;
-    const Lowered failing = of_model("gpt-2", plan, cluster);
-    const FailingRun endless = run_of(failing);
-    CHECK(!endless.goodput);
-    CHECK(failures_note(failing, 1, endless).find("would not end") != std::string::npos);
+    // Restarts of 10 min last 10 e^10 and e^20 times, so that the run takes some decades, or more than the universe.
+    for (const auto& [node_s, words] :
+         {std::pair{60., "too many to sample: by Daly's formula"}, {30., "would not end"}}) {
+        cluster.failures.node_s = node_s;
+        const Lowered failing = of_model("gpt-2", plan, cluster);
+        const FailingRun endless = run_of(failing);
+        CHECK(!endless.goodput);
+        CHECK(failures_note(failing, 1, endless).find(words) != std::string::npos);
+    }
 }

@@ -124,6 +124,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     whole.results.front().memory.host_bytes = 1;
     whole.results.front().busy_share = 0.5;
     whole.results.front().updates = WorkerUpdates{1, {1}, 0, 0, {{0, 1}}, {0}, false};
+    whole.results.front().jobs.emplace();
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     CHECK(names == names_in_json<Result>());
     // Some fields are left out where they have no value.
@@ -143,6 +144,14 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "parallelism.gathering",
                                                "parallelism.gradient_sync",
                                                "parallelism.device_queues",
+                                               "makespan_s",
+                                               "cluster_use",
+                                               "devices_held",
+                                               "mean_slowdown",
+                                               "worst_slowdown",
+                                               "mean_wait_s",
+                                               "jobs_started",
+                                               "jobs",
                                                "repeats",
                                                "iteration_time_mean_s",
                                                "iteration_time_median_s",
