@@ -142,7 +142,8 @@ void JobSchedule::run() {
     std::ranges::stable_sort(arriving, {}, [&](std::size_t job) { return plan_.jobs[job].arrival_s; });
     std::size_t next = 0;
     while (next < arriving.size() || !waiting_.empty()) {
-        const double arrival_s = next < arriving.size() ? plan_.jobs[arriving[next]].arrival_s : never;
+        double arrival_s = never;
+        if (next < arriving.size()) arrival_s = plan_.jobs[arriving[next]].arrival_s;
         double first_end_s = never;
         for (const std::size_t job : running_) first_end_s = std::min(first_end_s, end_s(job));
         const double now_s = std::min(arrival_s, first_end_s);
