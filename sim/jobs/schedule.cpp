@@ -103,8 +103,8 @@ std::vector<std::vector<std::size_t>> JobSchedule::groups() const {
         return job;
     };
     const auto join = [&](std::size_t a, std::size_t b) {
-        const auto [low, high] = std::minmax(head_of(a), head_of(b));
-        head[high] = low;
+        const std::size_t one = head_of(a), other = head_of(b);
+        head[std::max(one, other)] = std::min(one, other);
     };
     std::map<std::string, std::size_t> user;
     for (std::size_t job = 0; job < started_.size(); ++job) {
