@@ -76,8 +76,7 @@ std::string failures_note(const Lowered& training, std::int64_t nodes, const std
     const double each_s = mtbf_s(training.cluster.failures, used_parts(training.cluster, training.places, nodes));
     return fmt::format(
         "the whole run has no failures, though a part of the {} nodes fails every {}: write how long a checkpoint "
-        "takes, "
-        "`training.run.checkpoint: {{write_time: 5 min}}`, or `platform.storage.write_bandwidth`",
+        "takes, `training.run.checkpoint: {{write_time: 5 min}}`, or `platform.storage.write_bandwidth`",
         nodes, roughly(each_s));
 }
 

@@ -28,8 +28,7 @@ namespace syncline::config {
 void describe(Fields& fields, Plan& plan, OpenPlan& open);
 
 /// One complete training, single exchange, execution trace or list of jobs: the scenario's base with the variant's
-/// overrides and then
-/// `--set` applied.
+/// overrides and then `--set` applied.
 struct Variant {
     std::string name;
     Location training;      ///< where `training` is written

@@ -12,6 +12,7 @@
 #include "sim/iteration/iteration.hpp"
 #include "sim/iteration/trace_graph.hpp"
 #include "sim/jobs/traffic.hpp"
+#include "sim/replay/steady.hpp"
 
 namespace syncline {
 
@@ -22,11 +23,10 @@ RankPlacement listed(const Cluster& cluster, const RankPlacement& own, std::vect
     if (own.order == RankPlacement::Order::round_robin)
         std::ranges::stable_sort(devices, {}, [&](std::int64_t device) { return device % cluster.node.devices; });
     if (own.order == RankPlacement::Order::random) {
-        RankPlacement drawn = own;
         std::vector<std::int64_t> shuffled;
         Cluster flat;  // of one device per node: place_ranks() then shuffles the numbers of these devices
         flat.nodes = std::ssize(devices);
-        for (const Place& place : place_ranks(flat, drawn, static_cast<std::uint32_t>(devices.size())))
+        for (const Place& place : place_ranks(flat, own, static_cast<std::uint32_t>(devices.size())))
             shuffled.push_back(devices[place.node]);
         devices = std::move(shuffled);
     }
@@ -43,15 +43,6 @@ TaskGraph graph_of(Cluster cluster, const JobPlan& job, const std::vector<std::i
     Plan plan = job.plan;
     plan.placement = listed(cluster, plan.placement, devices);
     return build_iteration(lower(cluster, job.model, std::move(plan)));
-}
-
-/// Returns true if every iteration of the job computes and sends the same.
-bool iterations_alike(const JobPlan& job, const TaskGraph& graph) {
-    if (!job.trace && job.plan.noise.varies()) return false;
-    if (graph.largest_distance() > 1) return false;
-    for (ExchangeId exchange = 0; exchange < graph.exchanges(); ++exchange)
-        if (graph.exchange(exchange).algorithm->period() != 1) return false;
-    return true;
 }
 
 std::set<std::string> names_of(const std::vector<LinkUse>& links) {
@@ -118,7 +109,7 @@ PlacedJob place_job(const Cluster& cluster, const JobPlan& plan, std::vector<std
 
 bool folds(const Cluster& cluster, const PlacedJob& job) {
     const Fidelity fidelity = job.plan->trace ? job.plan->trace->fidelity : job.plan->plan.fidelity;
-    return iterations_alike(*job.plan, job.graph) && choose_fidelity(fidelity, cluster, job.graph).folds;
+    return iterations_alike(job.graph) && choose_fidelity(fidelity, cluster, job.graph).folds;
 }
 
 JobRun replay_alone(const Cluster& cluster, const PlacedJob& job, const Watch& watch) {

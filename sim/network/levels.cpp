@@ -41,7 +41,7 @@ void Flows::solve() {
         link.queued_Bps = infinity;
         settle(next.number);
     }
-    // Pairs pay only for groups that are visited again and again: to make one costs as much as some 30 visits.
+    // Pairs pay only for groups that are visited again and again.
     constexpr double many = 32, few = 8, patience = 32;
     for (std::size_t i = 0; i < changed_.size(); ++i) {
         const Link number = changed_[i];
@@ -59,13 +59,8 @@ void Flows::solve() {
     changed_.clear();
     // A link with little to spare would soon be woken again: it hears of its pairs for as many solutions as there are.
     ++solutions_;
-    for (const Link link : woken_) {
-        if (links_[link].holds()) continue;
-        if (crowds_[link].in.empty())
-            stop_hearing(link);
-        else
-            quiet_.set(link, static_cast<double>(solutions_ + crowds_[link].in.size()));
-    }
+    for (const Link link : woken_)
+        if (!links_[link].holds()) quiet_.set(link, static_cast<double>(solutions_ + crowds_[link].in.size()));
     woken_.clear();
     while (quiet_.next_s() <= static_cast<double>(solutions_)) {
         const Link link = quiet_.pop();

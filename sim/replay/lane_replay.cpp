@@ -13,6 +13,10 @@ bool turns(const Message& message) {
     return message.turn != 0;
 }
 
+ProcessId first_of_part(const TaskGraph& graph, ProcessId process) {
+    return graph.parts().empty() ? 0 : graph.parts()[graph.processes()[process].part].process;
+}
+
 }  // namespace
 
 LaneReplay::LaneReplay(Session& session, LaneId lane, const std::vector<std::unique_ptr<LaneReplay>>& siblings)
@@ -21,6 +25,8 @@ LaneReplay::LaneReplay(Session& session, LaneId lane, const std::vector<std::uni
       siblings_(siblings),
       stream_(session.lanes.stream(lane)),
       process_(session.graph.streams()[stream_].process),
+      lateness_(session.graph.lateness(session.graph.processes()[process_].part)),
+      first_(first_of_part(session.graph, process_)),
       transport_(session.wires.transport()),
       simulator_(session.simulator),
       travels_(session.wires.latency_travels()) {
@@ -366,13 +372,10 @@ Coroutine<> LaneReplay::copy(Staging::Unit unit, bool outwards, std::uint64_t by
 double LaneReplay::rest_of_latency(const Ports& ports) {
     const double now_s = simulator_.now_s();
     double rest_s = 0, last_s = -1;
-    const PartId part = session_.graph.processes()[process_].part;
-    const Lateness& lateness = session_.graph.lateness(part);
-    const ProcessId first = session_.graph.parts().empty() ? 0 : session_.graph.parts()[part].process;
     const auto consider = [&](Peer& peer, double end_s, const std::vector<MessageId>& recorded, std::size_t i,
                               bool waits) {
-        const double latency_s = this->latency_s(peer) * lateness.factor(peer.pair.channel, peer.pair.from - first,
-                                                                         peer.pair.to - first, peer.delivered++);
+        const double latency_s = this->latency_s(peer) * lateness_.factor(peer.pair.channel, peer.pair.from - first_,
+                                                                          peer.pair.to - first_, peer.delivered++);
         // A message delivered before the others has already had a part of its latency.
         const double free_s = waits ? end_s + latency_s : end_s;
         rest_s = std::max(rest_s, free_s - now_s);

@@ -157,6 +157,8 @@ private:
     const std::vector<std::unique_ptr<LaneReplay>>& siblings_;
     const StreamId stream_;
     const ProcessId process_;
+    const Lateness& lateness_;
+    const ProcessId first_;  ///< process of the part of the graph: lateness is drawn by numbers within it
     const Transport& transport_;
     Simulator& simulator_;
     const bool travels_;  ///< latency

@@ -15,16 +15,6 @@ namespace {
 
 constexpr std::uint64_t report_every = 4096;  // in messages
 
-/// Returns true if all iterations compute and send the same, and wait for nothing further back than the one before.
-bool iterations_alike(const TaskGraph& graph) {
-    return !graph.lateness().varies() && graph.largest_distance() <= 1 &&
-           std::none_of(graph.processes().begin(), graph.processes().end(),
-                        [](const Process& process) { return process.pace.varies(); }) &&
-           std::all_of(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) {
-               return task.exchange == Task::no_exchange || graph.exchange(task.exchange).algorithm->period() == 1;
-           });
-}
-
 }  // namespace
 
 Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const Lanes& lanes_of_streams,

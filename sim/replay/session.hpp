@@ -43,8 +43,8 @@ public:
     /// Makes the simulator throw AllKnown, before simulated time advances, if the rest need not be simulated.
     void ended(TaskId task, std::uint32_t iteration, double now_s);
     /// Makes `stream`, the compute stream of a process, sleep for the time that `seconds` of undisturbed computation
-    /// take at the process's pace, with concurrent exchanges of the same process.
-    /// Stops when the task `until` ends in this iteration, if there is one.
+    /// take at the process's pace, with concurrent exchanges of the same process; less if the task `until` ends before
+    /// in this iteration.
     Coroutine<> compute(StreamId stream, std::uint32_t iteration, double seconds, TaskId until = no_task);
     /// Makes `stream` wait until as many dependencies of `task` have ended as it waits for:
     /// TaskGraph::wait_for_first().

@@ -4,6 +4,14 @@
 
 namespace syncline {
 
+bool iterations_alike(const TaskGraph& graph) {
+    return !graph.lateness().varies() && graph.largest_distance() <= 1 &&
+           std::ranges::none_of(graph.processes(), [](const Process& process) { return process.pace.varies(); }) &&
+           std::ranges::all_of(graph.tasks(), [&](const Task& task) {
+               return task.exchange == Task::no_exchange || graph.exchange(task.exchange).algorithm->period() == 1;
+           });
+}
+
 Steady::Round& Steady::round(std::uint32_t iteration) {
     while (iteration >= first_round_ + rounds_.size()) rounds_.emplace_back();
     return rounds_[iteration - first_round_];

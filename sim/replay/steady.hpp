@@ -14,6 +14,9 @@
 /// depend on nothing further back.
 namespace syncline {
 
+/// Returns true if all iterations compute and send the same, and wait for nothing further back than the one before.
+bool iterations_alike(const TaskGraph& graph);
+
 class Steady {
 public:
     /// `simulated`: the number of tasks that are; others are represented by them (symmetry.hpp).
