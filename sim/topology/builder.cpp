@@ -77,15 +77,17 @@ void Builder::add_one_way(std::int64_t from, std::int64_t to, std::int64_t level
 }
 
 Topology Builder::take() {
+    // A graph can only be copied, so this copies one that has no cables yet.
+    Topology topology = std::move(topology_);
     for (const auto& [from, to, wire, one_way] : connections_) {
         const auto source = static_cast<std::uint32_t>(from), target = static_cast<std::uint32_t>(to);
         if (one_way) {
-            topology_.add_one_way(source, target, wire);
+            topology.add_one_way(source, target, wire);
         } else {
-            topology_.add_cable(source, target, wire);
+            topology.add_cable(source, target, wire);
         }
     }
-    return std::move(topology_);
+    return topology;
 }
 
 Wire Builder::wire(std::int64_t level) const {
