@@ -117,6 +117,7 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     const bool offloaded = plan.offload != Offload::none, leave = plan.offload == Offload::gradients;
     // Gradients, and the buffer beside them.
     const double buffers = 1 + model.precision.accumulation / gradient_element(model);
+    const auto in_flight = static_cast<double>((plan.exchange_delay + plan.local_steps - 1) / plan.local_steps);
     Memory memory;
     double host = 0;
     // Layer by layer, gradients are reduced after the last backward pass of their virtual stage.
@@ -150,7 +151,8 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             if (reduced || leave)
                 largest_gradient =
                     std::max(largest_gradient, sharding == Sharding::parameters && !leave ? unit_gradient : passing);
-            if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
+            if (replicas.size > 1)
+                memory.gradients_bytes += gradients * (in_flight + (plan.compression.keeps_rest() ? 1 : 0));
             const double updated = sharding >= Sharding::optimizer ? shard : whole;
             (offloaded ? host : memory.optimizer_bytes) += (offloaded ? on_host : state) * updated;
             missing.back() += whole - shard;

@@ -14,7 +14,8 @@
 /// - gradients: the same number, 1/replicas with Sharding::gradients or parameters, unless gradients of several
 ///   microbatches are added up first (GradientSync): then those of a virtual stage are whole from its first backward
 ///   pass to its last one if each layer has a bucket and overlaps, else from the first pass to the last of all. Once
-///   more if Plan::compression keeps what is not exchanged.
+///   more if Plan::compression keeps what is not exchanged, and once more for each exchange that Plan::exchange_delay
+///   allows to be in flight when the next one begins.
 /// - optimizer: the master copy of the weights, by default 4 bytes if a weight has fewer (P. Micikevicius et al.,
 ///   "Mixed precision training", ICLR 2018), and as much, or a weight's size without one, for each value that the
 ///   optimizer keeps; 1/replicas with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and (2 + 2 +

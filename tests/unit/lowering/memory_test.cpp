@@ -367,3 +367,22 @@ TEST_CASE("more sharding, rows or sequence ranks never need more memory, nor do 
         }
     }
 }
+
+TEST_CASE("memory: gradients are there once more for each exchange that may be in flight when the next one begins") {
+    const Model model = chain_of({1000, 500});
+    Plan plan;
+    plan.ranks = 4;
+    plan.saved.gradients = true;
+    const double waiting = memory_of(model, plan).gradients_bytes;
+    struct Case {
+        std::int64_t delay, local_steps;
+        double copies;
+    };
+    for (const auto& [delay, local_steps, copies] :
+         {Case{1, 1, 1}, Case{3, 1, 3}, Case{3, 10, 1}, Case{10, 10, 1}, Case{11, 10, 2}, Case{0, 10, 0}}) {
+        CAPTURE(delay, local_steps);
+        plan.exchange_delay = delay;
+        plan.local_steps = local_steps;
+        CHECK(memory_of(model, plan).gradients_bytes == waiting + copies * 1500);
+    }
+}
