@@ -68,6 +68,7 @@ const std::map<std::string, Column> columns{
     {"activations", {"memory.activations_bytes", Kind::bytes}},
     {"memory", {"memory.total_bytes", Kind::bytes}},
     {"sent by a rank", {"most_bytes_sent_by_rank", Kind::bytes}},
+    {"efficiency", {"scaling_efficiency", Kind::percent}},
     {"bus bandwidth", {"bus_bandwidth_Bps", Kind::bandwidth}},
     {"time", {"completion_time_s", Kind::seconds}},
     {"spectral gap", {"spectral_gap", Kind::plain}},
