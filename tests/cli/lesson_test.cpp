@@ -259,7 +259,7 @@ TEST_CASE("lesson: unknown names are errors", "[memory]") {
         const Outcome none = run_here({"lesson", "--", number});
         CAPTURE(number, none.out, none.err);
         CHECK(none.status == 3);
-        CHECK(holds(none.err, "gossip, or 1 to 10\n"));
+        CHECK(holds(none.err, "experts, or 1 to 20\n"));
     }
     // A folder without lessons has those of the clone; a folder with lessons has its own.
     const TempDir empty;
