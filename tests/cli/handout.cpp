@@ -251,6 +251,10 @@ std::vector<std::string> command(const std::string& item) {
     std::vector<std::string> words(1);
     bool quoted = false;
     for (std::size_t i = begin + program.size(); quoted || item.at(i) != '\n'; ++i) {
+        if (!quoted && item.compare(i, 2, "\\\n") == 0) {  // the command goes on in the next line
+            i = item.find_first_not_of(' ', i + 2) - 1;
+            continue;
+        }
         if (item.at(i) == '\'')
             quoted = !quoted;
         else if (item.at(i) == ' ' && !quoted)
