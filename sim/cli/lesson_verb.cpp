@@ -24,6 +24,7 @@ constexpr const char* folder = "scenarios/lessons";
 struct LessonArguments {
     std::optional<std::string> lesson;
     bool handout = false;
+    bool answers = false;
     bool no_pause = false;
 };
 
@@ -31,7 +32,7 @@ std::string table(const std::vector<lesson::Lesson>& lessons) {
     std::vector<text::Row> rows{{"lesson", "name", "question"}};
     for (const lesson::Lesson& one : lessons) rows.push_back({fmt::format("{}", one.number), one.name, one.title});
     return text::aligned(rows, 2, TableOptions{}.on_stdout()) +
-           "\n`syncline lesson NUMBER` runs a lesson; with --handout it only prints the text.\n";
+           "\n`syncline lesson NUMBER` runs a lesson; with --handout it only prints the text, without the answers.\n";
 }
 
 /// Waits for Enter, or for the end of the input.
@@ -49,14 +50,15 @@ void teach(const lesson::Lesson& lesson, bool pauses) {
     run(RunOptions{.scenario = lesson.scenario.string(), .check = true});
     write_stdout("\n" + section(lesson::answer) + section(lesson::exercises));
     if (pauses) wait_for_enter("for the answers to the exercises");
-    write_stdout(section(lesson::solutions));
+    for (std::size_t part = lesson::solutions; part < lesson.sections.size(); ++part)
+        write_stdout(lesson.sections[part].text);
 }
 
 void show(const LessonArguments& options) {
     const std::vector<lesson::Lesson> lessons = lesson::load_lessons(config::data_folder(folder));
     if (!options.lesson) return write_stdout(table(lessons));
     const lesson::Lesson& lesson = lesson::find_lesson(lessons, *options.lesson);
-    if (options.handout) return write_stdout(lesson.handout);
+    if (options.handout) return write_stdout(options.answers ? lesson.handout : lesson::without_answers(lesson));
     teach(lesson, !options.no_pause && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1);
 }
 
@@ -70,7 +72,9 @@ void add_lesson(CLI::App& program, Action& action) {
         verb->add_option("NAME|NUMBER", options->lesson,
                          fmt::format("Lesson in {}/ (parameter-server, or 1); without it, list the lessons", folder));
     CLI::Option* const handout =
-        verb->add_flag("--handout", options->handout, "Print the lesson as Markdown without running it")->needs(which);
+        verb->add_flag("--handout", options->handout, "Print question and exercises as Markdown, without running it")
+            ->needs(which);
+    verb->add_flag("--answers", options->answers, "Print the whole lesson, with the answers")->needs(handout);
     verb->add_flag("--no-pause", options->no_pause,
                    "Do not wait for Enter before the run and before the answers (on a terminal)")
         ->needs(which)

@@ -55,9 +55,13 @@ void take_apart(const fs::path& file, Lesson& lesson) {
     if (lesson.title.empty()) refuse(file.string(), "the handout has no title", "begin it with a heading, `# …`");
     std::vector<std::string> headings;
     for (const Section& section : lesson.sections) headings.push_back(section.heading);
-    if (headings != section_names)
+    std::vector<std::string> wanted = section_names;
+    for (const std::string& further : further_sections)
+        if (std::ranges::find(headings, further) != headings.end()) wanted.push_back(further);
+    if (headings != wanted)
         refuse(file.string(), fmt::format("the handout's sections are '{}'", fmt::join(headings, "', '")),
-               fmt::format("they must be '{}'", fmt::join(section_names, "', '")));
+               fmt::format("they must be '{}', and may go on with '{}'", fmt::join(section_names, "', '"),
+                           fmt::join(further_sections, "', '")));
 }
 
 Lesson load(const fs::path& file, Lesson lesson) {
@@ -72,6 +76,12 @@ Lesson load(const fs::path& file, Lesson lesson) {
 }
 
 }  // namespace
+
+std::string without_answers(const Lesson& lesson) {
+    std::string text = fmt::format("# {}\n\n", lesson.title);
+    for (const Part part : {question, prediction, run, exercises}) text += lesson.sections.at(part).text;
+    return text;
+}
 
 std::vector<Lesson> load_lessons(const fs::path& folder) {
     std::vector<Lesson> lessons;

@@ -6,7 +6,7 @@
 
 /// Lessons: two files with the same name, `NN-name.md`, the handout, and `NN-name.yaml`, the scenario, whose
 /// expectations (`expect`) check the handout's answer. The handout begins with a heading `# …`, its title, and has the
-/// sections `## …` of section_names, in that order.
+/// sections `## …` of section_names, in that order; after them may follow those of further_sections, in that order.
 namespace syncline::lesson {
 
 struct Section {
@@ -26,6 +26,10 @@ struct Lesson {
 enum Part { question, prediction, run, answer, exercises, solutions };
 inline const std::vector<std::string> section_names{"Question", "Prediction", "Run",
                                                     "Answer",   "Exercises",  "Answers to the exercises"};
+inline const std::vector<std::string> further_sections{"Picture", "At a real machine"};
+
+/// Returns the handout for students: its title and the sections that do not give the answer away.
+std::string without_answers(const Lesson& lesson);
 
 /// Returns the lessons in `folder`, by number. Throws ConfigError if there are none, if two have the same number, or if
 /// a handout lacks its sections or its scenario.

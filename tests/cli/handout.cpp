@@ -32,7 +32,14 @@ std::vector<std::string> cells(const std::string& row) {
     return cells;
 }
 
-enum class Kind { seconds, bytes, percent, plain };
+enum class Kind { seconds, bytes, bandwidth, percent, plain };
+
+constexpr std::optional<Dimension> dimension_of(Kind kind) {
+    if (kind == Kind::seconds) return Dimension::seconds;
+    if (kind == Kind::bytes) return Dimension::bytes;
+    if (kind == Kind::bandwidth) return Dimension::bandwidth;
+    return {};
+}
 
 struct Column {
     std::string field;
@@ -43,16 +50,35 @@ const std::map<std::string, Column> columns{
     {"iteration", {"iteration_time_s", Kind::seconds}},
     {"communication", {"communication_time_s", Kind::seconds}},
     {"exposed", {"exposed_communication_time_s", Kind::seconds}},
+    {"computation on the path", {"path compute", Kind::seconds}},
+    {"transfers on the path", {"path transfer", Kind::seconds}},
+    {"latencies on the path", {"path latency", Kind::seconds}},
+    {"device x2", {"what-if device x2", Kind::seconds}},
+    {"ports x2", {"what-if link:nic x2", Kind::seconds}},
+    {"latency x0.5", {"what-if latency x0.5", Kind::seconds}},
     {"samples/s", {"throughput_samples_per_s", Kind::plain}},
     {"bubble", {"pipeline_bubble", Kind::percent}},
+    {"waiting", {"waiting_time_s", Kind::seconds}},
+    {"busy", {"busy_share", Kind::percent}},
+    {"staleness", {"updates.staleness_mean", Kind::plain}},
+    {"updates/s", {"updates.rate_per_s", Kind::plain}},
+    {"TFLOP/s", {"tflops_per_device", Kind::plain}},
+    {"MFU", {"model_flops_utilisation", Kind::percent}},
+    {"weights", {"memory.weights_bytes", Kind::bytes}},
+    {"gradients", {"memory.gradients_bytes", Kind::bytes}},
+    {"optimizer", {"memory.optimizer_bytes", Kind::bytes}},
     {"activations", {"memory.activations_bytes", Kind::bytes}},
+    {"memory", {"memory.total_bytes", Kind::bytes}},
+    {"sent by a rank", {"most_bytes_sent_by_rank", Kind::bytes}},
+    {"efficiency", {"scaling_efficiency", Kind::percent}},
+    {"bus bandwidth", {"bus_bandwidth_Bps", Kind::bandwidth}},
     {"time", {"completion_time_s", Kind::seconds}},
     {"spectral gap", {"spectral_gap", Kind::plain}},
 };
 
 double number(const std::string& text, Kind kind) {
-    if (kind == Kind::seconds || kind == Kind::bytes) {
-        const Quantity quantity = parse_quantity(text, kind == Kind::bytes ? Dimension::bytes : Dimension::seconds);
+    if (const std::optional<Dimension> dimension = dimension_of(kind)) {
+        const Quantity quantity = parse_quantity(text, *dimension);
         CAPTURE(text, quantity.error);
         REQUIRE(quantity.value);
         return *quantity.value;
@@ -62,6 +88,13 @@ double number(const std::string& text, Kind kind) {
     CAPTURE(text);
     CHECK(text.substr(end) == (kind == Kind::percent ? " %" : ""));
     return kind == Kind::percent ? value / 100 : value;
+}
+
+/// Reads "1343 ms", "43.4 GB", or "30081 images/s".
+double measured(const std::string& text) {
+    for (const Dimension dimension : {Dimension::seconds, Dimension::bytes})
+        if (const Quantity quantity = parse_quantity(text, dimension); quantity.value) return *quantity.value;
+    return std::stod(text);
 }
 
 /// Reads "88.98 ms ± 1 %"; without a tolerance it is 0.1 %, for rounding to four digits.
@@ -94,6 +127,24 @@ void read_row(const std::vector<std::string>& header, const std::vector<std::str
         all[i].name = row[0];
         all[i].bytes = bytes;
     }
+}
+
+/// Returns the value of a field "path KIND" or "what-if CHANGE"; nothing for other fields.
+std::optional<double> of_explanation(const json& explanation, const std::string& field) {
+    const std::string word = field.substr(0, field.find(' '));
+    const std::string rest = field.substr(std::min(word.size() + 1, field.size()));
+    if (word == "path") {
+        double seconds = 0;
+        for (const json& piece : explanation.at("critical_path"))
+            if (piece.at("kind") == rest)
+                seconds += piece.at("end_s").get<double>() - piece.at("start_s").get<double>();
+        return seconds;
+    }
+    if (word != "what-if") return {};
+    for (const json& change : explanation.at("what_if"))
+        if (change.at("change") == rest) return change.at("iteration_time_s").get<double>();
+    FAIL("there is no what-if '" << rest << "'");
+    return {};
 }
 
 }  // namespace
@@ -143,10 +194,26 @@ std::vector<Statement> statements(const std::string& text) {
     return all;
 }
 
+std::vector<Measurement> measurements(const std::string& text) {
+    std::vector<Measurement> all;
+    for (const std::string& line : lines_of(text)) {
+        if (line.rfind("|", 0) != 0 || line.rfind("|---", 0) == 0) continue;
+        const std::vector<std::string> row = cells(line);
+        CAPTURE(line);
+        REQUIRE(row.size() == 3);
+        if (row[0] == "row")
+            CHECK(row == std::vector<std::string>{"row", "measured", "error below"});
+        else
+            all.push_back({row[0], measured(row[1]), number(row[2], Kind::percent)});
+    }
+    return all;
+}
+
 double found(const json& result, const Statement& statement) {
     json fields = result;
-    if (result.contains("results")) {
-        for (const json& variant : result.at("results"))
+    const char* const list = result.contains("explanations") ? "explanations" : "results";
+    if (result.contains(list)) {
+        for (const json& variant : result.at(list))
             if (variant.at("variant") == statement.name) fields = variant;
         CAPTURE(statement.name);
         REQUIRE(fields.at("variant") == statement.name);
@@ -161,6 +228,7 @@ double found(const json& result, const Statement& statement) {
         REQUIRE(point != points.end());
         fields = *point;
     }
+    if (const auto explained = of_explanation(fields, statement.field)) return *explained;
     std::string path = "/" + statement.field;
     std::replace(path.begin(), path.end(), '.', '/');
     return fields.at(json::json_pointer(path)).get<double>();
@@ -183,6 +251,10 @@ std::vector<std::string> command(const std::string& item) {
     std::vector<std::string> words(1);
     bool quoted = false;
     for (std::size_t i = begin + program.size(); quoted || item.at(i) != '\n'; ++i) {
+        if (!quoted && item.compare(i, 2, "\\\n") == 0) {  // the command goes on in the next line
+            i = item.find_first_not_of(' ', i + 2) - 1;
+            continue;
+        }
         if (item.at(i) == '\'')
             quoted = !quoted;
         else if (item.at(i) == ' ' && !quoted)

@@ -39,7 +39,18 @@ struct Statement {
 /// Returns the numbers of all tables in `text`. A column without a meaning fails the test.
 std::vector<Statement> statements(const std::string& text);
 
-/// Returns the value in `result`, the JSON of a run or of a topology, to which `statement` refers.
+/// A measurement in the table of a section "At a real machine": a row of `syncline validate`.
+struct Measurement {
+    std::string row;
+    double measured;
+    double error_below;  ///< of the prediction, as a fraction
+};
+
+/// Returns the rows of the table in `text`, whose columns are `row`, `measured` and `error below`.
+std::vector<Measurement> measurements(const std::string& text);
+
+/// Returns the value in `result`, the JSON of a run, an explanation or a topology, to which `statement` refers. The
+/// time of a kind on the critical path, and the iteration time with a change of the what-if, are those of explanations.
 double found(const nlohmann::json& result, const Statement& statement);
 
 /// Returns the numbered items of a section.

@@ -113,7 +113,7 @@ TEST_CASE("lesson: without a name all lessons are listed", "[memory]") {
     std::string words;
     for (std::string word; stream >> word;) words += word + " ";
     const std::vector<Handout> all = handouts();
-    REQUIRE(all.size() == 10);
+    REQUIRE(all.size() == 20);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const Handout& one = all[i];
         CAPTURE(one.name);
@@ -137,7 +137,8 @@ TEST_CASE("lesson: every lesson runs, and the statements of its answer are true"
         std::size_t at = 0;
         for (const std::string& part :
              {"# " + one.title + "\n", one.section("Question"), one.section("Prediction"), one.section("Run"), run.out,
-              one.section("Answer"), one.section("Exercises"), one.section("Answers to the exercises")}) {
+              one.section("Answer"), one.section("Exercises"), one.section("Answers to the exercises"),
+              one.section("Picture"), one.section("At a real machine")}) {
             at = lesson.out.find(part, at);
             CAPTURE(part);
             REQUIRE(at != std::string::npos);
@@ -184,16 +185,47 @@ TEST_CASE("lesson: the statements in the answers to the exercises are true") {
     }
 }
 
+TEST_CASE("lesson: the measurements at its end are those of the source, and predictions are as near as it says") {
+    int lessons = 0;
+    for (const Handout& one : handouts()) {
+        const std::string section = one.section("At a real machine");
+        if (section.empty()) continue;
+        ++lessons;
+        CAPTURE(one.name);
+        const std::vector<std::string> arguments = command(section);
+        REQUIRE(arguments.front() == "validate");
+        const json points = simulated(arguments).at("points");
+        const std::vector<Measurement> stated = measurements(section);
+        CHECK_FALSE(stated.empty());
+        for (const Measurement& measured : stated) {
+            CAPTURE(measured.row);
+            json found;
+            for (const json& point : points)
+                for (const json& row : point.at("rows"))
+                    if (row.at("name") == measured.row) found = row;
+            REQUIRE(found.is_object());
+            CHECK(found.at("measured").get<double>() == Approx(measured.measured).epsilon(0.005));
+            CHECK(std::abs(found.at("error").get<double>()) < measured.error_below);
+            CHECK(measured.error_below <= 0.25);
+        }
+    }
+    CHECK(lessons == 10);
+}
+
 TEST_CASE("lesson: it is found by name or number, or given as a handout") {
     for (const Handout& one : handouts()) {
         CAPTURE(one.name);
         for (const std::string& word : {one.number, one.name, "0" + one.number, one.file.stem().string()}) {
             const Outcome handout = run_here({"lesson", word, "--handout"});
             CHECK(handout.status == 0);
-            CHECK(handout.out == one.text);
+            CHECK(handout.out == "# " + one.title + "\n\n## Question\n" + one.section("Question") + "## Prediction\n" +
+                                     one.section("Prediction") + "## Run\n" + one.section("Run") + "## Exercises\n" +
+                                     one.section("Exercises"));
             CHECK(handout.err.empty());
         }
+        CHECK(run_here({"lesson", one.number, "--handout", "--answers"}).out == one.text);
     }
+    CHECK(run_here({"lesson", "1", "--answers"}).status == 2);
     CHECK(run_here({"lesson", "--handout"}).status == 2);
     CHECK(run_here({"lesson", "--no-pause"}).status == 2);
     CHECK(run_here({"lesson", "1", "--no-pause", "--handout"}).status == 2);
@@ -223,11 +255,11 @@ TEST_CASE("lesson: unknown names are errors", "[memory]") {
     CHECK(typo.status == 3);
     CHECK(typo.out.empty());
     CHECK(holds(typo.err, "error: there is no lesson 'parameter-sever'\n  hint: did you mean 'parameter-server'?\n"));
-    for (const char* number : {"0", "11", "1.5", "-1", ""}) {
+    for (const char* number : {"0", "21", "1.5", "-1", ""}) {
         const Outcome none = run_here({"lesson", "--", number});
         CAPTURE(number, none.out, none.err);
         CHECK(none.status == 3);
-        CHECK(holds(none.err, "gossip, or 1 to 10\n"));
+        CHECK(holds(none.err, "experts, or 1 to 20\n"));
     }
     // A folder without lessons has those of the clone; a folder with lessons has its own.
     const TempDir empty;
