@@ -53,7 +53,7 @@ void configure_network(const SimGridEngine::Settings& settings) {
     set("surf/precision:1e-12");
 }
 
-Hosts::Hosts(Wires& wires) : by_channel_(wires.routes_by_channel()), channels_(wires.channels()) {
+Hosts::Hosts(Wires& wires) : wires_(wires), by_channel_(wires.routes_by_channel()), channels_(wires.channels()) {
     const std::vector<Place>& places = wires.places();
     if (const auto* native = static_cast<const SimGridLinks*>(wires.native())) {
         for (const Place& place : places) hosts_.push_back(native->host(place.node));
@@ -88,6 +88,7 @@ Hosts::Hosts(Wires& wires) : by_channel_(wires.routes_by_channel()), channels_(w
         if (!wires.shared(number)) link->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
         link->seal();
         zone->set_link(number, link);
+        links_.push_back(link);
     }
     zone->get_iface()->seal();
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
 
 #include "sim/replay/engine.hpp"
 #include "sim/replay/simulator.hpp"
@@ -28,10 +29,15 @@ public:
     simgrid::s4u::Host* of(ProcessId process, std::uint32_t channel) const {
         return hosts_[by_channel_ ? process * channels_ + channel : process];
     }
+    const Wires& wires() const { return wires_; }
+    /// Returns a link of a modelled cluster.
+    simgrid::s4u::Link* link(std::uint32_t number) const { return links_[number]; }
     /// Moves the calling actor, one of `process`, to the host from which it sends or receives on a channel.
     void move(ProcessId process, std::uint32_t channel) const;
 
 private:
+    const Wires& wires_;
+    std::vector<simgrid::s4u::Link*> links_;
     const bool by_channel_;
     const std::uint32_t channels_;
     std::vector<simgrid::s4u::Host*> hosts_;  // by process, or by process and channel
