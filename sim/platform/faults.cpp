@@ -13,7 +13,7 @@ namespace syncline {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr std::string_view one_way = "->", both_ways = "--";
+constexpr std::string_view arrow_mark = "->", cable_mark = "--";
 
 /// The ends of a link, in words: of one inside a node "node-2/device-0".
 struct Ends {
@@ -26,15 +26,15 @@ Ends ends_of(const Wiring& wiring, Wiring::Link link) {
     const std::string name = wiring.name(link);
     Ends ends;
     if (!wiring.in_fabric(link)) ends.inside = name.substr(0, name.find('/') + 1);
-    const std::size_t arrow = name.find(one_way);
+    const std::size_t arrow = name.find(arrow_mark);
     if (arrow == std::string::npos) return ends;
     ends.from = name.substr(0, arrow);
-    ends.to = ends.inside + name.substr(arrow + one_way.size());
+    ends.to = ends.inside + name.substr(arrow + arrow_mark.size());
     return ends;
 }
 
 std::string both_directions(const Ends& ends) {
-    return fmt::format("{}{}{}", ends.from, both_ways, ends.to.substr(ends.inside.size()));
+    return fmt::format("{}{}{}", ends.from, cable_mark, ends.to.substr(ends.inside.size()));
 }
 
 /// Returns true for a host of the fabric, and for a device or port of a node.
