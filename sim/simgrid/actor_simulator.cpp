@@ -191,17 +191,15 @@ private:
 
     /// Changes the bandwidths of links with faults at their times.
     void change_links() {
-        for (const LinkRate& rate : hosts_.wires().link_rates()) {
-            sg::Link* const link = hosts_.link(rate.link);
-            const double full_Bps = link->get_bandwidth();
-            sg::Actor::create("fault", hosts_.of(0, 0), [&rate, link, full_Bps] {
+        const std::vector<LinkRate>& rates = hosts_.wires().link_rates();
+        for (std::size_t faulty = 0; faulty < rates.size(); ++faulty)
+            sg::Actor::create("fault", hosts_.of(0, 0), [this, faulty, &changes = rates[faulty].rate.changes()] {
                 sg::Actor::self()->daemonize();
-                for (const RateOverTime::Change& change : rate.rate.changes()) {
+                for (const RateOverTime::Change& change : changes) {
                     sg::this_actor::sleep_until(change.from_s);
-                    link->set_bandwidth(full_Bps * std::max(change.rate, down_rate));
+                    hosts_.set_rate(faulty, std::max(change.rate, down_rate));
                 }
             });
-        }
     }
 
     static double end_s(const sg::CommPtr& comm) {
