@@ -21,8 +21,15 @@ std::vector<std::string> fault_notes(const Cluster& cluster, double end_s, const
     const auto words = [](double seconds) { return format_quantity(seconds, Dimension::seconds); };
     std::vector<std::string> notes;
     const auto [shortest, longest] = std::ranges::minmax_element(iterations_s);
-    if (!iterations_s.empty())
-        notes.push_back(fmt::format("with the faults of the platform the {} take {} to {}; number {} is the longest",
+    constexpr double rounding = 1e-9;
+    const std::string what = cluster.faults.size() == 1
+                                 ? cluster.faults.front().words()
+                                 : fmt::format("{} faults of the platform", cluster.faults.size());
+    if (!iterations_s.empty() && *longest - *shortest <= rounding * *longest)
+        notes.push_back(fmt::format("with {} the {} take {} each", what, counted(iterations_s.size(), "iteration"),
+                                    words(*longest)));
+    else if (!iterations_s.empty())
+        notes.push_back(fmt::format("with {} the {} take {} to {}; number {} is the longest", what,
                                     counted(iterations_s.size(), "iteration"), words(*shortest), words(*longest),
                                     longest - iterations_s.begin() + 1));
     for (const Fault& fault : cluster.faults)

@@ -240,8 +240,7 @@ private:
         std::uint32_t sent = 0;      ///< its index in the sender's step
         std::uint32_t received = 0;  ///< its number among the receiver's
         Flows::Bundle bundle = 0;
-        std::uint64_t earlier = 0;  ///< bytes on other paths
-        Index next = nobody;        ///< in the connection's queue
+        Index next = nobody;  ///< in the connection's queue
     };
 
     struct Route {
@@ -384,8 +383,9 @@ private:
             if (other == path) continue;
             const double left = flows_.withdraw(message.bundle, number, now_s_);
             flows_.remove_bundle(message.bundle);
-            const auto carried = static_cast<std::uint64_t>(std::llround(message.bytes - left)) - message.earlier;
-            message.earlier += carried;
+            auto carried = static_cast<std::uint64_t>(std::llround(message.bytes - left));
+            for (const Earlier& part : sender.earlier)
+                if (part.index == message.sent) carried -= part.bytes;
             for (const std::uint32_t link : path) --in_flight_[link];
             for (const std::uint32_t link : other) ++in_flight_[link];
             sender.earlier.push_back({message.sent, std::exchange(path, std::move(other)), carried});
