@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace syncline {
@@ -168,6 +169,15 @@ double length_s(const std::vector<Interval>& intervals) {
 Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period) {
     const std::size_t last = timeline.recorded.size() - 1;
     return {period > last ? 0 : timeline.recorded[last - period][update].end_s, timeline.measured()[update].end_s};
+}
+
+std::vector<double> iteration_times_s(const TaskGraph& graph, const Timeline& timeline) {
+    const TaskId update = last_update(graph, timeline);
+    std::vector<double> times_s;
+    double before_s = 0;
+    for (const std::vector<Interval>& iteration : timeline.recorded)
+        times_s.push_back(iteration[update].end_s - std::exchange(before_s, iteration[update].end_s));
+    return times_s;
 }
 
 TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {

@@ -69,6 +69,9 @@ void add_extremes(Breakdown& breakdown, const TaskGraph& graph, const Timeline& 
 
 /// Returns the update that ends the iteration of the rank that finishes last.
 TaskId last_update(const TaskGraph& graph, const Timeline& timeline);
+/// Returns the times of all recorded iterations on the rank that finishes last, if the first of them starts with the
+/// simulation.
+std::vector<double> iteration_times_s(const TaskGraph& graph, const Timeline& timeline);
 /// Returns the window from the end of a rank's update `period` iterations ago, or the start of the simulation, to the
 /// end of its last update.
 Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period);

@@ -127,6 +127,8 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     result.receivers = or_all(plan.algorithm.receivers);
     result.rounds = sweep.rounds;
     result.notes = unused_ways_note(cluster, measured.timeline.links);
+    for (std::string& note : fault_notes(cluster, measured.timeline.iteration_end_s.back(), {}))
+        result.notes.push_back(std::move(note));
     if (result.rounds > 1)
         result.notes.push_back(fmt::format(
             "times, messages and bytes are means over {} rounds, after which the peers repeat; `round` simulates a "

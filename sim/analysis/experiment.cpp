@@ -151,6 +151,7 @@ std::uint32_t iterations_of(const Lowered& training) {
     // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
     // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
     const bool all = training.plan.noise.varies() || training.plan.independent_updates();
+    if (!training.cluster.faults.empty() && !training.plan.independent_updates()) return asked == 1 ? 1 : asked + 1;
     const std::uint32_t least = all ? window + 1 : 2 * window + 1;
     // The first iterations wait for no exchange. If more than one is allowed to be in flight, c being the computation
     // between two exchanges and T an exchange, so do the next ones until delay / (1 - c/T) iterations have passed.
@@ -192,7 +193,8 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
 
 ReplayedIteration replay_representatives(const Lowered& training, const Watch& watch) {
     const Fidelity fidelity = training.plan.fidelity;
-    if (fidelity == Fidelity::message || training.cluster.native) return replay_iteration(training, watch);
+    if (fidelity == Fidelity::message || training.cluster.native || !training.cluster.faults.empty())
+        return replay_iteration(training, watch);
     const auto choice_of = [&](const TaskGraph& graph) { return choose_fidelity(fidelity, training.cluster, graph); };
     // A graph of representatives can only be folded.
     const auto replay_graph = [&](const Lowered& some, TaskGraph graph) {
@@ -229,7 +231,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     const Timeline& timeline = whole.timeline;
     const bool alone = plan.ranks == 1 && !plan.noise.any();
     std::optional<Lowered> reference;
-    if (!alone) reference = lower(cluster, model, one_rank(plan));
+    if (!alone) reference = lower(without_faults(cluster), model, one_rank(plan));
     const bool comparable = alone || holds_model(*reference);
     const Breakdown single = alone || !comparable ? time : replay_representatives(*reference, watch).time;
 
@@ -248,6 +250,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (!served) result.overlay = overlay_of(plan.algorithm);
     result.parallelism = plan.parallelism;
     result.time = time;
+    if (!cluster.faults.empty() && !plan.independent_updates())
+        result.iteration_times_s = iteration_times_s(whole.graph, timeline);
     add_slowest(result, whole.graph, plan.noise);
     if (time.iteration_s > 0)
         result.throughput_samples_per_s = static_cast<double>(plan.used_batch()) / time.iteration_s;
@@ -291,6 +295,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (result.updates && result.updates->few)
         result.notes.push_back(
             "some worker has fewer than two updates while all of them run: more `iterations` say more");
+    for (std::string& note : fault_notes(cluster, timeline.iteration_end_s.back(), result.iteration_times_s))
+        result.notes.push_back(std::move(note));
     if (std::string note = host_bound_note(training); !note.empty()) result.notes.push_back(std::move(note));
     if (result.run)
         if (std::string note = failures_note(training, result.cost.nodes, result.run->failing); !note.empty())

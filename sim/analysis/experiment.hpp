@@ -35,6 +35,9 @@ struct Result {
     std::string choice_of;     ///< variant of which this is one grid (`model: auto`); empty if none
     std::optional<bool> best;  ///< set for such grids: see mark_best()
     Breakdown time;
+    /// Of each iteration, on the rank that finishes the last one last; only with faults, which change some of them.
+    /// Then `time` has the mean.
+    std::vector<double> iteration_times_s = {};
     /// Iteration times in seconds with several seeds, of which `time` has the first; empty with one seed.
     std::optional<Spread> repeated;
     /// Expected computation time of the slowest rank in an iteration (see slowest.hpp), and the same in units of the

@@ -29,6 +29,7 @@ FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, std::uint
     if (asked == Fidelity::message) return {asked, false, ""};
     if (recorded) return {asked, false, "every message is recorded"};
     if (cluster.native) return {asked, false, "links of a SimGrid platform file may change with time"};
+    if (!cluster.faults.empty()) return {asked, false, "parts of the platform have faults for a time"};
     if (cluster.transport.has_protocols()) return {asked, false, "messages are eager or wait for a handshake"};
     if (adapts(cluster, nodes)) return {asked, false, "routes depend on the other messages in flight"};
     if (always_folds(asked)) return {asked, true, ""};

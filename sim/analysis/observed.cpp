@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/units.hpp"
 
 namespace syncline {
@@ -14,6 +15,33 @@ Timeline watched_replay(const Cluster& cluster, const TaskGraph& graph, ReplayOp
         options.progress = [watch, expected](const Progress& progress) { watch(progress, expected); };
     }
     return replay_isolated(cluster, graph, options);
+}
+
+std::vector<std::string> fault_notes(const Cluster& cluster, double end_s, const std::vector<double>& iterations_s) {
+    const auto words = [](double seconds) { return format_quantity(seconds, Dimension::seconds); };
+    std::vector<std::string> notes;
+    const auto [shortest, longest] = std::ranges::minmax_element(iterations_s);
+    constexpr double rounding = 1e-9;
+    const std::string what = cluster.faults.size() == 1
+                                 ? cluster.faults.front().words()
+                                 : fmt::format("{} faults of the platform", cluster.faults.size());
+    if (!iterations_s.empty() && *longest - *shortest <= rounding * *longest)
+        notes.push_back(fmt::format("with {} the {} take {} each", what, counted(iterations_s.size(), "iteration"),
+                                    words(*longest)));
+    else if (!iterations_s.empty())
+        notes.push_back(fmt::format("with {} the {} take {} to {}; number {} is the longest", what,
+                                    counted(iterations_s.size(), "iteration"), words(*shortest), words(*longest),
+                                    longest - iterations_s.begin() + 1));
+    for (const Fault& fault : cluster.faults)
+        if (fault.from_s >= end_s && fault.to_s > fault.from_s)
+            notes.push_back(
+                fmt::format("{}: no effect, since the simulation ends after {}", fault.words(), words(end_s)));
+    return notes;
+}
+
+Cluster without_faults(Cluster cluster) {
+    cluster.faults.clear();
+    return cluster;
 }
 
 std::string transport_of(const Cluster& cluster) {

@@ -30,6 +30,13 @@ std::vector<LinkLoad> busiest(const Cluster& cluster, const std::vector<LinkUse>
 /// without a byte.
 std::vector<std::string> unused_ways_note(const Cluster& cluster, const std::vector<LinkUse>& uses);
 
+/// Returns notes about the faults of the platform: the range of the times of these iterations, if there are any, and
+/// faults that begin only when the simulation has ended.
+std::vector<std::string> fault_notes(const Cluster& cluster, double end_s, const std::vector<double>& iterations_s);
+
+/// Returns the cluster with all its parts in order.
+Cluster without_faults(Cluster cluster);
+
 /// Called with the progress of a simulation and the number of messages that it will send.
 using Watch = std::function<void(const Progress& progress, std::uint64_t expected_messages)>;
 

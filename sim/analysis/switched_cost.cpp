@@ -84,7 +84,7 @@ std::optional<double> switched_cost(const Cluster& cluster, const std::vector<Pl
     const auto ranks = static_cast<std::uint32_t>(places.size());
     if (ranks == 1) return 0;
     const std::uint32_t segments = algorithm.program(0, ranks, bytes, 0).partition.blocks;
-    if (algorithm.lanes() > 1 || cluster.network != NetworkModel::exact || cluster.native ||
+    if (algorithm.lanes() > 1 || cluster.network != NetworkModel::exact || cluster.native || !cluster.faults.empty() ||
         !wires_only(cluster.transport) || bytes % segments != 0)
         return std::nullopt;
     const auto hops = common_hops(cluster, places, algorithm.tree());

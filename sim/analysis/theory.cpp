@@ -120,7 +120,7 @@ std::optional<MessageCost> common_message_cost(const Cluster& cluster, const std
 
 std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::string& algorithm) {
-    if (cluster.network != NetworkModel::exact || cluster.native) return std::nullopt;
+    if (cluster.network != NetworkModel::exact || cluster.native || !cluster.faults.empty()) return std::nullopt;
     const bool served = algorithm == served_allreduce;
     if (served && !wires_only(cluster.transport)) return std::nullopt;
     const double rate_Bps = served ? cluster.host.reduction_Bps : reduction_Bps(cluster);
@@ -132,7 +132,8 @@ std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vecto
 /// Returns the closed form of rings along axes. All axes are in use at any time, each by its own channels.
 std::optional<double> axis_rings_cost(const Cluster& cluster, const std::vector<Place>& places, const MemberGrid& grid,
                                       const CollectiveAlgorithm& algorithm, std::uint64_t bytes) {
-    if (cluster.network != NetworkModel::exact || !wires_only(cluster.transport)) return std::nullopt;
+    if (cluster.network != NetworkModel::exact || !wires_only(cluster.transport) || !cluster.faults.empty())
+        return std::nullopt;
     std::optional<MessageCost> message = common_message_cost(cluster, places, grid_pairs(grid));
     if (!message) return std::nullopt;
     message->beta_s_per_B /= algorithm.slices();
@@ -289,6 +290,7 @@ std::string why_none_of_exchanges(const Lowered& training) {
     const Plan& plan = training.plan;
     const bool costs = !wires_only(cluster.transport), flat = is_flat(cluster);
     if (cluster.native) return "none for a platform in SimGrid's format";
+    if (!cluster.faults.empty()) return "none for a platform with faults";
     if (training.served()) {
         if (costs) return "none for a parameter server if the transport has costs";
         if (!flat) return "none for a parameter server, except on one switch";

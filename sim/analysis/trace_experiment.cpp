@@ -79,6 +79,8 @@ Result result_of(const Cluster& cluster, const TracePlan& plan, const ReplayedIt
     result.notes = plan.trace->notes;
     if (result.energy)
         if (std::string note = result.energy->note(); !note.empty()) result.notes.push_back(std::move(note));
+    for (std::string& note : fault_notes(cluster, timeline.iteration_end_s.back(), {}))
+        result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;
 }

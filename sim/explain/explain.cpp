@@ -15,7 +15,8 @@ namespace {
 
 /// Returns the graph of the ranks that stand for the others, if `training` folds; else nothing.
 std::optional<TaskGraph> folded_graph(const Lowered& training) {
-    if (training.plan.fidelity == Fidelity::message || training.cluster.native) return std::nullopt;
+    if (training.plan.fidelity == Fidelity::message || training.cluster.native || !training.cluster.faults.empty())
+        return std::nullopt;
     std::optional<TaskGraph> graph = representatives_of(training);
     if (graph && !choose_fidelity(training.plan.fidelity, training.cluster, *graph).folds) graph.reset();
     return graph;
@@ -58,7 +59,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.kernels =
         kernel_parts(training, explanation.last_rank, explanation.iterations,
                      explanation.ranks[explanation.last_rank].compute_s, explanation.optimizer_step_s);
-    if (options.uncontended && !cluster.native) {
+    if (options.uncontended && !cluster.native && cluster.faults.empty()) {
         ReplayOptions alone;
         alone.contention = false;
         explanation.uncontended_time_s =

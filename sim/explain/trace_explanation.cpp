@@ -70,7 +70,7 @@ Explanation explain_trace(const Cluster& cluster, const TracePlan& plan, const E
     const Recorded recorded(replayed);
     const TaskNames names(static_cast<std::uint32_t>(plan.ranks()), plan.trace->names);
     add_recording(explanation, recorded, names, cluster, static_cast<std::uint32_t>(plan.ranks()));
-    if (options.uncontended && !cluster.native) {
+    if (options.uncontended && !cluster.native && cluster.faults.empty()) {
         ReplayOptions alone;
         alone.contention = false;
         explanation.uncontended_time_s =

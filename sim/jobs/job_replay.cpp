@@ -138,14 +138,14 @@ SharedReplay replay_together(const Cluster& cluster, const std::vector<const Pla
         replayed.graph.append(job->graph);
         const std::uint32_t iterations = std::min(how.most_iterations, job->plan->iterations());
         even = even && (options.parts.empty() || iterations == options.iterations);
-        options.parts.push_back({iterations, job->start_s});
+        options.parts.push_back({iterations, job->start_s, false, job->plan->name});
         options.iterations = std::max(options.iterations, iterations);
     }
     options.measured = options.iterations - 1;
     for (const TrafficPlan& one : traffic) {
         replayed.graph.append(traffic_graph(cluster, one));
         const bool random = one.kind == TrafficPlan::Kind::poisson;
-        options.parts.push_back({random ? 1 : PartReplay::endless, 0, true});
+        options.parts.push_back({random ? 1 : PartReplay::endless, 0, true, one.name});
     }
     options.fold = !how.record && even && traffic.empty() && options.iterations > 1 && jobs.size() > 1 &&
                    std::ranges::all_of(jobs, [&](const PlacedJob* job) { return folds(cluster, *job); });

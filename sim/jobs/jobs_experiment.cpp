@@ -182,6 +182,9 @@ Result simulate(const Cluster& cluster, const JobsPlan& plan, const Watch& watch
     result.folded.messages_simulated = result.messages;
     result.closed_form.why_not = "none for jobs";
     result.notes = notes_of(jobs, plan, experiment.sampled());
+    double end_s = 0;
+    for (const JobResult& job : jobs.jobs) end_s = std::max(end_s, job.end_s.value_or(0));
+    for (std::string& note : fault_notes(cluster, end_s, {})) result.notes.push_back(std::move(note));
     return result;
 }
 

@@ -17,7 +17,8 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 
 bool links_unknown(const Cluster& cluster) {
-    return cluster.native || !latency_is_ours(cluster.network) || depends_on_load(policy_of(cluster.fabric));
+    return std::ranges::any_of(cluster.faults, &Fault::rerouted) || cluster.native ||
+           !latency_is_ours(cluster.network) || depends_on_load(policy_of(cluster.fabric));
 }
 
 }  // namespace

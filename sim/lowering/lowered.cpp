@@ -265,6 +265,9 @@ std::uint32_t averaged_iterations(const Lowered& training) {
     const Plan& plan = training.plan;
     // Workers of different speeds do not repeat together either.
     const bool all = plan.noise.varies() || plan.independent_updates();
+    // A fault changes some iterations: all count, from the first one on.
+    if (!training.cluster.faults.empty() && !plan.independent_updates())
+        return static_cast<std::uint32_t>(plan.iterations);
     // Whole patterns: parts of one would weigh some of its iterations more.
     return all ? std::max(window, (static_cast<std::uint32_t>(plan.iterations) - 1) / window * window) : window;
 }

@@ -35,7 +35,7 @@ Flows::Bundle Flows::add_bundle(std::span<const Link> links, double bound_Bps, s
     Link narrowest = none;
     double narrowest_Bps = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < links.size(); ++i) {
-        const double Bps = links_[links[i]].bandwidth_Bps / (parts.empty() ? 1 : parts[i]);
+        const double Bps = full_Bps(links[i]) / (parts.empty() ? 1 : parts[i]);
         if (Bps >= narrowest_Bps) continue;
         narrowest_Bps = Bps;
         narrowest = links[i];
@@ -88,7 +88,7 @@ double Flows::next_end(Bundle bundle) const {
 
 void Flows::reschedule(Link number) {
     const Channel& link = links_[number];
-    if (link.holds())
+    if (link.holds() && link.level_Bps > 0)
         ends_.set(number, link.since_s + std::max(0.0, link.group.front().key - link.received) / link.level_Bps);
     else
         ends_.cancel(number);
@@ -147,10 +147,34 @@ double Flows::next_end_s(double now_s) {
     return ends_.next_s();
 }
 
+void Flows::set_bandwidth(Link number, double bandwidth_Bps, double now_s) {
+    now_s_ = now_s;
+    if (full_Bps_.empty())
+        for (const Channel& link : links_) full_Bps_.push_back(link.bandwidth_Bps);
+    Channel& link = links_[number];
+    link.bandwidth_Bps = bandwidth_Bps;
+    if (link.bundles == 0 || link.disturbed) return;
+    link.disturbed = true;
+    disturbed_.push_back(number);
+}
+
+double Flows::withdraw(Bundle number, std::uint32_t owner, double now_s) {
+    now_s_ = now_s;
+    Member& bundle = bundles_[number];
+    const Link group = bundle.group;
+    advance(links_[group]);
+    const auto flow = std::ranges::find(bundle.under_way, owner, &UnderWay::owner);
+    const double left = std::max(0.0, flow->ends_at + bundle.ahead - links_[group].received);
+    bundle.under_way.erase(flow);
+    std::ranges::make_heap(bundle.under_way, ends_later);
+    leave_links(number, 1);
+    reschedule(group);
+    return left;
+}
+
 /// Ends the flows of a bundle of which the group's clock has passed the end.
 void Flows::end_flows(Bundle number, double until) {
     Member& bundle = bundles_[number];
-    const Link group = bundle.group;
     double ended = 0;
     while (!bundle.under_way.empty() && bundle.under_way.front().ends_at + bundle.ahead <= until) {
         ended_.emplace_back(number, bundle.under_way.front().owner);
@@ -158,17 +182,24 @@ void Flows::end_flows(Bundle number, double until) {
         bundle.under_way.pop_back();
         ++ended;
     }
+    leave_links(number, ended);
+}
+
+/// Takes flows of a bundle that are no longer under way from its links.
+void Flows::leave_links(Bundle number, double flows) {
+    Member& bundle = bundles_[number];
+    const Link group = bundle.group;
     const bool last = bundle.under_way.empty();
-    bundle.flows -= ended;
+    bundle.flows -= flows;
     for (std::uint32_t hop = bundle.first_hop; hop < end_of_hops(number); ++hop) {
         const Link other = hops_[hop];
         Channel& link = links_[other];
         if (other == group)
-            link.own -= ended * part(hop);
+            link.own -= flows * part(hop);
         else
-            add_flows(hop, group, -ended);
+            add_flows(hop, group, -flows);
         if (other != group && last) part_from(hop, number, group);
-        link.all -= ended * part(hop);
+        link.all -= flows * part(hop);
         if (last && --link.bundles == 0) {
             link.all = link.others_Bps = link.reserved_Bps = 0;
         } else if (!link.fixed && link.holds() && !link.disturbed) {

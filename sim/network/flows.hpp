@@ -33,9 +33,12 @@
 /// A flow may have a part of its bytes on each link, such as a sixteenth on each of 16 paths (packets that are
 /// sprayed). With rate r it then uses r times its part of a link.
 ///
-/// All starts and ends of an instant are solved together. Rounding: rates are exact to 1e-11; ends are those of
-/// the definition, except on crowded tori, where the next flows' starts amplify differences in the last digit tenfold
-/// every 15 messages.
+/// The bandwidth of a link may change: its level is then no longer its water, and is corrected like others. Flows over
+/// a link without bandwidth have the rate 0, and do not end.
+///
+/// All starts, ends and changes of an instant are solved together. Rounding: rates are exact to 1e-11; ends are those
+/// of the definition, except on crowded tori, where the next flows' starts amplify differences in the last digit
+/// tenfold every 15 messages.
 ///
 /// Units: bytes, seconds, bytes per second. Links with infinite bandwidth should be left out. Time of a start or end:
 /// the hops of the flows on links whose level changes; in groups of many, the pairs of these links. Memory: 8 bytes per
@@ -57,8 +60,13 @@ public:
 
     /// Starts a flow of more than 0 bytes. `owner` is what end() returns for it.
     void start(Bundle bundle, double bytes, std::uint32_t owner, double now_s);
+    /// Changes the bandwidth of a link from now on, to at most that which it had first. Like withdraw(), this comes
+    /// after the ends of an instant, and before its starts.
+    void set_bandwidth(Link link, double bandwidth_Bps, double now_s);
+    /// Removes a flow that is under way, and returns the bytes that are left of it.
+    double withdraw(Bundle bundle, std::uint32_t owner, double now_s);
     /// Returns the time at which the next flow ends, after sharing the links among the flows that are under way;
-    /// infinity if there are none. Must be called after the last start of an instant.
+    /// infinity if none does. Must be called after the last start of an instant.
     double next_end_s(double now_s);
     /// Removes the flows that end up to `precision_s` after `now_s`, which is next_end_s() or earlier, and appends
     /// their owners. No flow may have started since next_end_s() was called.
@@ -161,6 +169,8 @@ private:
     void enter_group(Bundle bundle, Link link, double received);
     void leave_group(Bundle bundle);
     void end_flows(Bundle bundle, double until);
+    void leave_links(Bundle bundle, double flows);
+    double full_Bps(Link link) const { return full_Bps_.empty() ? links_[link].bandwidth_Bps : full_Bps_[link]; }
 
     // Levels: levels.cpp.
     void solve();
@@ -204,7 +214,9 @@ private:
     void append_bundles(std::uint32_t pair, std::vector<Bundle>& bundles) const;
 
     std::vector<Channel> links_;  // those given, and bounds
-    std::vector<Crowd> crowds_;   // by link
+    /// Bandwidths that the given links had first; empty if none has changed.
+    std::vector<double> full_Bps_;
+    std::vector<Crowd> crowds_;  // by link
     std::vector<Link> free_bounds_;
     std::unordered_map<double, std::pair<Link, std::uint32_t>> bounds_;  // and the number of their bundles
     std::vector<Member> bundles_;

@@ -126,9 +126,20 @@ bool Flows::share_alone(Bundle number) {
         const Channel& link = links_[hops_[hop]];
         if (link.bundles > 1 && !link.fixed) return false;
     }
-    const double rate_Bps = bundle.narrowest_Bps / bundle.flows;
+    double narrowest_Bps = bundle.narrowest_Bps;
+    Link narrowest = bundle.narrowest;
+    if (!full_Bps_.empty()) {
+        narrowest_Bps = infinity;
+        for (std::uint32_t hop = bundle.first_hop; hop < end_of_hops(number); ++hop) {
+            const Channel& link = links_[hops_[hop]];
+            if (link.fixed || link.bandwidth_Bps / part(hop) >= narrowest_Bps) continue;
+            narrowest_Bps = link.bandwidth_Bps / part(hop);
+            narrowest = hops_[hop];
+        }
+    }
+    const double rate_Bps = narrowest_Bps / bundle.flows;
     const bool bounded = bundle.bound != none && links_[bundle.bound].level_Bps < rate_Bps;
-    const Link to = bounded ? bundle.bound : bundle.narrowest;
+    const Link to = bounded ? bundle.bound : narrowest;
     if (!bounded) {
         hear(to);
         links_[to].level_Bps = rate_Bps;

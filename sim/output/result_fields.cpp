@@ -374,9 +374,19 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return given(r.choice_of); })
             .add("best", Unit::text, "with `model: auto`: whether it is the fastest of the choices; else null", 42,
                  &Result::best)
-            .add("iteration_time_s", Unit::seconds,
-                 "one iteration in steady state; of `jobs` the mean of their iteration times", 4,
-                 [](const Result& r) { return r.time.iteration_s; })
+            .add(
+                "iteration_time_s", Unit::seconds,
+                "one iteration in steady state; with `platform.faults` the mean over all; of `jobs` the mean of theirs",
+                4, [](const Result& r) { return r.time.iteration_s; })
+            .add_if_given(
+                "iteration_times_s", Unit::list, "that of each iteration; only with `platform.faults`", 0,
+                [](const Result& r) { return r.iteration_times_s.empty() ? Json() : Json(r.iteration_times_s); })
+            .add_if_given("longest_iteration_s", Unit::seconds, "the longest of these; only with `platform.faults`",
+                          160,
+                          [](const Result& r) {
+                              return r.iteration_times_s.empty() ? std::optional<double>()
+                                                                 : std::ranges::max(r.iteration_times_s);
+                          })
             .add_if_given("makespan_s", Unit::seconds, "from the first arrival to the last end; only of `jobs`", 140,
                           of_jobs(&JobsResult::makespan_s))
             .add_if_given("cluster_use", Unit::share,

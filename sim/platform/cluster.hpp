@@ -8,6 +8,7 @@
 
 #include "sim/platform/efficiency.hpp"
 #include "sim/platform/failures.hpp"
+#include "sim/platform/faults.hpp"
 #include "sim/platform/interference.hpp"
 #include "sim/platform/kernel_rates.hpp"
 #include "sim/platform/power.hpp"
@@ -143,6 +144,7 @@ struct Cluster {
     Transport transport;
     PartFailures failures = {};
     Storage storage = {};
+    std::vector<Fault> faults = {};  ///< during the simulation
     std::optional<NativePlatform> native;
     std::optional<double> pue;  ///< power usage effectiveness: energy of the facility by that of its equipment
 

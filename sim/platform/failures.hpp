@@ -7,7 +7,7 @@
 /// job's rate is the sum over the parts that it uses: Σ n/MTBF (for used parts see sim/analysis/used_parts.hpp). Each
 /// kind is the whole of what is counted under it: a node's failures include its devices' unless they have their own.
 ///
-/// Left out: kinds that fail together, such as a rack's power; parts that slow down.
+/// Left out: kinds that fail together, such as a rack's power. For parts that slow down see faults.hpp.
 namespace syncline {
 
 struct PartFailures {

@@ -238,6 +238,10 @@ double Wiring::unused_ways(const Place& from, const Place& to, Link link, std::s
     return fabric_router_.unused_ways(fabric_vertex(sender(from, to)), fabric_vertex(to), link, bytes, moved);
 }
 
+bool Wiring::reaches(const Place& from, const Place& to) {
+    return in_same_node(from, to) || fabric_router_.reaches(fabric_vertex(sender(from, to)), fabric_vertex(to));
+}
+
 double Wiring::latency_s(const std::vector<Link>& links) const {
     double sum_s = 0;
     for (const Link link : links) sum_s += wire(link).latency_s;

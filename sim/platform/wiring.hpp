@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
@@ -64,6 +65,10 @@ public:
     std::uint32_t fabric_host(const Place& place) const {
         return place.node * static_cast<std::uint32_t>(node_.nics) + port_of(place);
     }
+    /// Leaves out links of the fabric from now on, by number: see Router::avoid().
+    void avoid(std::vector<bool> links) { fabric_router_.avoid(std::move(links)); }
+    /// Returns false if the links that are left out cut the places off from each other.
+    bool reaches(const Place& from, const Place& to);
     /// Returns the sum of the latencies.
     double latency_s(const std::vector<Link>& links) const;
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <boost/container/small_vector.hpp>
+#include <cmath>
 #include <coroutine>
 #include <cstdint>
 #include <functional>
@@ -21,12 +22,16 @@
 /// At each instant at which a flow ends or a stream has slept enough, all streams run that can, until none can; then
 /// links are shared anew. Events closer than a picosecond are one instant. SimGrid is not needed, and not loaded.
 ///
+/// The bandwidth of links with faults changes at given times, after the ends of that instant and before its starts. Of
+/// messages in flight that avoid a link which goes down the rest starts anew on another path.
+///
 /// Without contention every flow has the narrowest bandwidth of its route for itself.
 namespace syncline {
 
 namespace {
 
 constexpr double precision_s = 1e-12;
+constexpr double least_bytes = 1e-9;  // of a message in flight, whatever rounding has left of it
 
 std::vector<double> bandwidths(const Wires& wires) {
     std::vector<double> result;
@@ -50,6 +55,13 @@ class EventSimulator : public Simulator {
 public:
     EventSimulator(Wires& wires, std::size_t streams) : wires_(wires), flows_(bandwidths(wires)), streams_(streams) {
         if (wires.adapts()) in_flight_.resize(wires.links(), 0);
+        for (const LinkRate& rate : wires.link_rates()) {
+            for (const RateOverTime::Change& change : rate.rate.changes())
+                changes_.push_back({change.from_s, rate.link, wires.bandwidth_Bps(rate.link) * change.rate,
+                                    rate.rerouted.at(change.from_s) == 0});
+        }
+        std::ranges::sort(changes_, {}, [](const LinkChange& change) { return std::pair{change.time_s, change.link}; });
+        down_.resize(changes_.empty() ? 0 : wires.links(), false);
     }
 
     void run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) override {
@@ -95,6 +107,7 @@ public:
         StreamState& state = streams_[stream];
         state.sent_s.clear();
         state.paths.clear();
+        state.earlier.clear();
         state.first += state.receives;
         state.receives = receives;
         state.taken += receives;
@@ -172,6 +185,21 @@ public:
         return streams_[stream].paths[index];
     }
 
+    std::span<const Earlier> earlier(StreamId stream) const override { return streams_[stream].earlier; }
+    std::vector<Held> held() const override {
+        std::vector<Held> found;
+        if (changes_.empty()) return found;
+        for (const Message& message : messages_) {
+            if (!message.flows) continue;
+            const Connection& connection = connections_[message.connection];
+            const std::vector<std::uint32_t>& links =
+                wires_.adapts() ? streams_[message.sender].paths[message.sent] : routes_[connection.route].links;
+            const auto link = std::ranges::find_if(links, [this](std::uint32_t number) { return down_[number]; });
+            if (link != links.end()) found.push_back({connection.pair, *link});
+        }
+        return found;
+    }
+
 private:
     using Index = std::uint32_t;
     static constexpr Index nobody = ~Index{0};
@@ -193,6 +221,7 @@ private:
         Times sent_s;                ///< ends, by message that the step sends
         Times received_s;            ///< ends, of the last receives, up to the one that was posted last
         std::vector<std::vector<std::uint32_t>> paths;
+        std::vector<Earlier> earlier;
         std::function<void()> on_receipt;
 
         bool has_ended() const { return in_flight == 0 && received >= taken; }
@@ -207,6 +236,7 @@ private:
         double ended_s = -1;         ///< below 0: it has not
         double detour_s = 0;         ///< latency of its path in addition to the connection's
         bool started = false;        ///< or will, after a handshake
+        bool flows = false;          ///< some of its bytes have not arrived
         std::uint32_t sent = 0;      ///< its index in the sender's step
         std::uint32_t received = 0;  ///< its number among the receiver's
         Flows::Bundle bundle = 0;
@@ -319,16 +349,61 @@ private:
         } else if (message.bytes > 0) {
             message.bundle = bundle(connections_[message.connection], message.limit_Bps);
         }
-        if (message.bytes > 0)
+        message.flows = message.bytes > 0;
+        if (message.flows)
             flows_.start(message.bundle, message.bytes, number, now_s_);
         else
             weightless_.push_back(number);
+    }
+
+    /// Changes the bandwidths of links whose time has come.
+    void change_links() {
+        bool rerouted = false;
+        for (; changed_ < changes_.size() && changes_[changed_].time_s <= now_s_ + precision_s; ++changed_) {
+            const LinkChange& change = changes_[changed_];
+            down_[change.link] = change.bandwidth_Bps == 0;
+            flows_.set_bandwidth(change.link, change.bandwidth_Bps, now_s_);
+            wires_.avoid(change.link, change.avoided);
+            rerouted = rerouted || change.avoided;
+        }
+        if (rerouted && wires_.reroutes()) reroute();
+    }
+
+    /// Moves the rest of messages in flight over links that they avoid to other paths, as far as there are any.
+    void reroute() {
+        std::vector<std::pair<Index, double>> moved;  // and bytes that are left
+        for (Index number = 0; number < messages_.size(); ++number) {
+            Message& message = messages_[number];
+            if (!message.flows) continue;
+            StreamState& sender = streams_[message.sender];
+            std::vector<std::uint32_t>& path = sender.paths[message.sent];
+            if (std::ranges::none_of(path, [this](std::uint32_t link) { return wires_.avoids(link); })) continue;
+            const Pair& pair = connections_[message.connection].pair;
+            std::vector<std::uint32_t> other = wires_.route_numbers(pair.from, pair.to, pair.channel, in_flight_);
+            if (other == path) continue;
+            const double left = flows_.withdraw(message.bundle, number, now_s_);
+            flows_.remove_bundle(message.bundle);
+            auto carried = static_cast<std::uint64_t>(std::llround(message.bytes - left));
+            for (const Earlier& part : sender.earlier)
+                if (part.index == message.sent) carried -= part.bytes;
+            for (const std::uint32_t link : path) --in_flight_[link];
+            for (const std::uint32_t link : other) ++in_flight_[link];
+            sender.earlier.push_back({message.sent, std::exchange(path, std::move(other)), carried});
+            message.detour_s = wires_.detour_s(pair.from, pair.to, pair.channel, path);
+            moved.emplace_back(number, left);
+        }
+        for (const auto& [number, left] : moved) {
+            Message& message = messages_[number];
+            message.bundle = add_bundle(streams_[message.sender].paths[message.sent], {}, message.limit_Bps);
+            flows_.start(message.bundle, std::max(left, least_bytes), number, now_s_);
+        }
     }
 
     void end(Index number) {
         Message& message = messages_[number];
         if (message.ended_s < 0) {
             message.ended_s = now_s_;
+            message.flows = false;
             if (wires_.adapts()) {
                 for (const std::uint32_t link : streams_[message.sender].paths[message.sent]) --in_flight_[link];
                 if (message.bytes > 0) flows_.remove_bundle(message.bundle);
@@ -385,7 +460,8 @@ private:
         parts_.clear();
         for (std::size_t i = 0; i < links.size(); ++i) {
             const double bandwidth_Bps = wires_.bandwidth_Bps(links[i]), part = parts.empty() ? 1 : parts[i];
-            if (wires_.shared(links[i]) && bandwidth_Bps < unlimited_Bps) {
+            const bool limits = bandwidth_Bps < unlimited_Bps || changes(links[i]);
+            if (wires_.shared(links[i]) && limits) {
                 // Of several images of one link (symmetry.hpp) the route has one, with as many times the bytes.
                 const auto known = std::ranges::find(links_, links[i]);
                 const bool weighted = !parts.empty() || !parts_.empty() || known != links_.end();
@@ -403,6 +479,11 @@ private:
         return flows_.add_bundle(links_, limit_Bps, parts_);
     }
 
+    /// Returns true if the link has a fault at some time.
+    bool changes(std::uint32_t link) const {
+        return !changes_.empty() && std::ranges::binary_search(wires_.link_rates(), link, {}, &LinkRate::link);
+    }
+
     /// Lets go of a connection that nobody uses.
     void drop(ConnectionId number) {
         const Connection& connection = connections_[number];
@@ -417,7 +498,9 @@ private:
     }
 
     double next_s() {
-        return awake_.empty() ? std::min({flows_.next_end_s(now_s_), sleeps_.next_s(), starts_.next_s()}) : now_s_;
+        if (!awake_.empty()) return now_s_;
+        const double next_s = std::min({flows_.next_end_s(now_s_), sleeps_.next_s(), starts_.next_s()});
+        return changed_ < changes_.size() ? std::min(next_s, changes_[changed_].time_s) : next_s;
     }
 
     /// Runs everything that happens at this instant.
@@ -426,6 +509,7 @@ private:
         flows_.end(now_s, precision_s, ended_);
         for (const Index message : ended_) end(message);
         ended_.clear();
+        if (changed_ < changes_.size()) change_links();
         while (sleeps_.next_s() <= now_s + precision_s) wake(sleeps_.pop());
         while (starts_.next_s() <= now_s + precision_s) start(starts_.pop());
         while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty() || !last_acts_.empty()) {
@@ -468,10 +552,21 @@ private:
         programs_[stream].result();  // throws what it has thrown
     }
 
+    /// A new bandwidth of a link.
+    struct LinkChange {
+        double time_s = 0;
+        std::uint32_t link = 0;
+        double bandwidth_Bps = 0;
+        bool avoided = false;  ///< it is down, and messages take other ways
+    };
+
     Wires& wires_;
     Flows flows_;
-    Agenda sleeps_;  // by stream
-    Agenda starts_;  // by message, of those that wait for a handshake
+    std::vector<LinkChange> changes_;  // in the order of time
+    std::size_t changed_ = 0;          // number of those that have happened
+    std::vector<bool> down_;           // by link; empty without changes
+    Agenda sleeps_;                    // by stream
+    Agenda starts_;                    // by message, of those that wait for a handshake
     double now_s_ = 0;
     std::vector<StreamState> streams_;
     std::span<const Coroutine<>> programs_;  // by stream

@@ -41,7 +41,7 @@ void LaneReplay::record(ActKind kind, double start_s, double end_s) {
 
 Coroutine<> LaneReplay::spend(ActKind kind, double seconds) {
     const double start_s = simulator_.now_s();
-    co_await simulator_.sleep(lane_, seconds);
+    co_await simulator_.sleep(lane_, session_.speeds.elapsed_s(process_, start_s, seconds));
     record(kind, start_s, simulator_.now_s());
 }
 
@@ -226,6 +226,13 @@ void LaneReplay::post() {
     }
 }
 
+LaneReplay::Rest LaneReplay::at_speed(Rest rest) const {
+    const double start_s = simulator_.now_s() + rest.latency_s;
+    rest.receive_s = session_.speeds.elapsed_s(process_, start_s, rest.receive_s);
+    rest.reduction_s = session_.speeds.elapsed_s(process_, start_s + rest.receive_s, rest.reduction_s);
+    return rest;
+}
+
 std::uint64_t LaneReplay::bytes_of(const Message& message) const {
     const Partition& partition = now_->program.partition;
     return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, now_->walk.repetition());
@@ -240,6 +247,8 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, RingFolding::Visit visit)
         const Step& step = walk.step();
         Ports& ports = ports_[walk.number()];
         if (step.after_lane != Step::no_lane) co_await await_lane(step);
+        if (const double down_s = session_.speeds.down_s(process_, simulator_.now_s()); down_s > 0)
+            co_await simulator_.sleep(lane_, down_s);
         simulator_.begin_step(lane_, static_cast<std::uint32_t>(ports.in.size()));
         recorded_.clear();
         travelling_.clear();
@@ -267,13 +276,14 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, RingFolding::Visit visit)
         for (std::size_t i = 0; i < ports.in.size(); ++i) {
             rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.driver_query_s;
             if (stages) {
-                co_await spend(std::exchange(rest, {}));
+                co_await spend(at_speed(std::exchange(rest, {})));
                 co_await copy(Staging::Unit::message, false, bytes_of(step.receives[i]));
             }
             if (step.reduce) reduced += bytes_of(step.receives[i]);
         }
         rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B * exchange.algorithm->slices();
         if (reduced > 0 && session_.wires.on_device(process_)) rest.reduction_s += transport_.reduction.launch_s;
+        rest = at_speed(rest);
         if (recorder() != nullptr) {
             co_await spend(rest);
             recorded_in_.erase(recorded_in_.begin(),
@@ -342,7 +352,15 @@ void LaneReplay::note_paths(const Ports& ports) {
     for (std::size_t i = 0; i < ports.out.size(); ++i) {
         const std::span<const std::uint32_t> path = simulator_.path(lane_, i);
         const Pair& pair = ports.out[i]->pair;
-        if (session_.measures(iteration_)) session_.wires.carried(pair.from, pair.to, path, travelling_[i]);
+        if (session_.measures(iteration_)) {
+            std::uint64_t bytes = travelling_[i];
+            for (const Simulator::Earlier& part : simulator_.earlier(lane_)) {
+                if (part.index != i) continue;
+                session_.wires.carried(pair.from, pair.to, part.links, part.bytes);
+                bytes -= part.bytes;
+            }
+            session_.wires.carried(pair.from, pair.to, path, bytes);
+        }
         if (recorder() != nullptr) recorder()->took(recorded_[i], {path.begin(), path.end()});
     }
 }

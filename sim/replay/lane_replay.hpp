@@ -98,6 +98,8 @@ private:
     };
 
     Coroutine<> spend(Rest rest);
+    /// Returns these costs as they are at the process's speed.
+    Rest at_speed(Rest rest) const;
     /// Records an act, if messages are recorded.
     void record(ActKind kind, double start_s, double end_s);
     /// Returns the bytes of a message of the current step, padded if the replay pads. (As a lambda in run_steps it

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
+#include "sim/base/units.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/stream_replay.hpp"
@@ -23,6 +25,45 @@ Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, const 
     std::vector<ProcessId> processes;
     for (const StreamId stream : lanes.streams()) processes.push_back(graph.streams()[stream].process);
     return engine().actors(wires, processes);
+}
+
+/// Returns a process in words: "rank 3", "rank 0 of job 'first'", "the server on node 2".
+std::string words_of(const TaskGraph& graph, const ReplayOptions& options, ProcessId number) {
+    const Process& process = graph.processes()[number];
+    const bool parts = process.part < graph.parts().size();
+    const std::string& job = process.part < options.parts.size() ? options.parts[process.part].name : "";
+    const std::string of = job.empty() ? "" : fmt::format(" of job '{}'", job);
+    if (process.place.in_fabric()) return "a switch" + of;
+    if (!process.place.on_device()) return fmt::format("the server on node {}{}", process.place.node, of);
+    return fmt::format("rank {}{}", number - (parts ? graph.parts()[process.part].process : 0), of);
+}
+
+/// Returns who waits for what that is down for ever, in lines; empty if nothing is.
+std::string held_by_faults(const Wires& wires, const Session& session, const TaskGraph& graph,
+                           const ReplayOptions& options) {
+    constexpr std::size_t most = 8;
+    const double now_s = session.simulator.now_s();
+    const auto since = [](double down_s) { return format_quantity(down_s, Dimension::seconds); };
+    std::vector<std::string> lines;
+    for (ProcessId process = 0; process < graph.processes().size(); ++process) {
+        if (!std::isinf(session.speeds.down_s(process, now_s))) continue;
+        const Place& place = graph.processes()[process].place;
+        const std::string on = place.on_device()
+                                   ? fmt::format("its device, number {} of node {}", place.device, place.node)
+                                   : std::string("its host");
+        lines.push_back(fmt::format("{} does nothing: {}, is down from {} on", words_of(graph, options, process), on,
+                                    since(session.speeds.down_since_s(process))));
+    }
+    for (const Simulator::Held& held : session.simulator.held()) {
+        const auto rate = std::ranges::find(wires.link_rates(), held.link, &LinkRate::link);
+        lines.push_back(fmt::format("{} waits for a message of {} over {}, which is down from {} on",
+                                    words_of(graph, options, held.pair.to), words_of(graph, options, held.pair.from),
+                                    wires.link_name(held.link), since(rate->rate.down_since_s())));
+    }
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) text += "\n  " + lines[i];
+    if (lines.size() > most) text += fmt::format("\n  and {} more", lines.size() - most);
+    return text;
 }
 
 }  // namespace
@@ -54,9 +95,10 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         throw std::logic_error("a graph of parts is replayed part by part, and folds if all have as many iterations");
     if (graph.images() > 1 && !*symmetry) throw std::logic_error("nothing shows what the built processes stand for");
     if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images(), (*symmetry)->passed());
+    static const Speeds* const speeds = new Speeds(cluster, places);
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);
     static Session* const session =
-        new Session(*simulator, *wires, graph, *lanes, *symmetry ? &**symmetry : nullptr, options);
+        new Session(*simulator, *wires, *speeds, graph, *lanes, *symmetry ? &**symmetry : nullptr, options);
     static auto* const streams = new std::vector<std::unique_ptr<StreamReplay>>;
     static auto* const programs = new std::vector<Coroutine<>>;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
@@ -72,7 +114,13 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         else
             while (programs->size() < lanes->end(stream)) programs->push_back(session->compute(stream, 0, 0));
     }
-    const auto stuck = [&cluster] {
+    const auto stuck = [&] {
+        if (!cluster.faults.empty()) {
+            const std::string held = held_by_faults(*wires, *session, graph, options);
+            if (!held.empty())
+                throw ReplayError(fmt::format("nothing goes on after {}, because a fault of the platform never ends:{}",
+                                              format_quantity(simulator->now_s(), Dimension::seconds), held));
+        }
         const std::string where = session->stuck([](StreamId stream) { return (*streams)[stream]->at(); });
         // A platform in SimGrid's format may have links that fail over time.
         if (cluster.native) throw ReplayError("deadlock: no event is pending; do links of the platform fail?" + where);

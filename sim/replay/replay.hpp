@@ -36,6 +36,7 @@ struct PartReplay {
     std::uint32_t iterations = 1;
     double start_s = 0;       ///< before which none of its streams does anything
     bool background = false;  ///< the replay ends when all other parts have ended
+    std::string name = {};    ///< for errors: that of the job
 };
 
 struct ReplayOptions {
@@ -66,7 +67,7 @@ bool needs_simgrid(const Cluster& cluster, const ReplayOptions& options);
 
 /// Replays the graph; of one with representatives only, with `fold`. Throws std::logic_error when called a second time
 /// in a process, and on a deadlock, naming the stuck streams and tasks: the fault is in the graph, not in the user's
-/// input.
+/// input. Throws ReplayError if a fault of the cluster never ends and nothing continues, naming who waits for what.
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
 /// Does the same in a separate process, any number of times. Throws ReplayError if that process dies.

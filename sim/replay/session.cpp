@@ -17,10 +17,11 @@ constexpr std::uint64_t report_every = 4096;  // in messages
 
 }  // namespace
 
-Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const Lanes& lanes_of_streams,
-                 const Symmetry* symmetry, const ReplayOptions& options)
+Session::Session(Simulator& runner, Wires& network, const Speeds& speeds_of_processes, const TaskGraph& task_graph,
+                 const Lanes& lanes_of_streams, const Symmetry* symmetry, const ReplayOptions& options)
     : simulator(runner),
       wires(network),
+      speeds(speeds_of_processes),
       graph(task_graph),
       lanes(lanes_of_streams),
       iterations(options.iterations),
@@ -93,7 +94,8 @@ Coroutine<> Session::await_first(StreamId stream, TaskId task, std::uint32_t ite
 Coroutine<> Session::turn(StreamId stream, double seconds) {
     double& next_s = turn_s_[graph.streams()[stream].turns];
     const double wait_s = std::max(0.0, next_s - simulator.now_s());
-    next_s = std::max(next_s, simulator.now_s()) + seconds;
+    next_s = std::max(next_s, simulator.now_s());
+    next_s += speeds.elapsed_s(graph.streams()[stream].process, next_s, seconds);
     co_await simulator.sleep(stream, wait_s);
 }
 
@@ -142,6 +144,7 @@ Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double se
     seconds *= graph.processes()[process].pace.factor(iteration);
     const SpeedBesideExchange& slowed = graph.processes()[process].speed_beside_exchange;
     if (!slowed.slows() && until == no_task) {
+        seconds = speeds.elapsed_s(process, simulator.now_s(), seconds);
         co_await simulator.sleep(stream, seconds);
         timeline.computed_s[process] += seconds;
         co_return;
@@ -154,9 +157,9 @@ Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double se
         const double speed = slowed.beside(computation.exchanges);
         const double since_s = simulator.now_s();
         computation.changed = false;
-        co_await simulator.park(stream, left_s / speed);
+        co_await simulator.park(stream, speeds.elapsed_s(process, since_s, left_s / speed));
         if (!computation.changed || (until != no_task && has_ended(until, iteration))) break;
-        left_s -= (simulator.now_s() - since_s) * speed;
+        left_s -= speeds.work_s(process, since_s, simulator.now_s()) * speed;
     }
     timeline.computed_s[process] += simulator.now_s() - start_s;
     computation.under_way = Computation::none;
@@ -177,7 +180,9 @@ Coroutine<> Session::copy(LaneId lane, bool outwards, double seconds) {
         simulator.at_end_of_instant([this, &engine] {
             std::sort(engine.ready.begin(), engine.ready.end());
             for (const auto& [ready, copy_s] : std::exchange(engine.ready, {})) {
-                engine.until_s = std::max(engine.until_s, simulator.now_s()) + copy_s;
+                engine.until_s = std::max(engine.until_s, simulator.now_s());
+                engine.until_s +=
+                    speeds.elapsed_s(graph.streams()[lanes.stream(ready)].process, engine.until_s, copy_s);
                 copied_s_[ready] = engine.until_s;
                 simulator.unpark(ready);
             }

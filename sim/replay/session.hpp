@@ -15,6 +15,7 @@
 #include "sim/replay/replay.hpp"
 #include "sim/replay/ring_folding.hpp"
 #include "sim/replay/simulator.hpp"
+#include "sim/replay/speeds.hpp"
 #include "sim/replay/steady.hpp"
 #include "sim/replay/symmetry.hpp"
 #include "sim/replay/wires.hpp"
@@ -28,8 +29,8 @@ struct AllKnown {};
 class Session {
 public:
     /// `symmetry`: null if all processes are simulated.
-    Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const Lanes& lanes_of_streams,
-            const Symmetry* symmetry, const ReplayOptions& options);
+    Session(Simulator& runner, Wires& network, const Speeds& speeds_of_processes, const TaskGraph& task_graph,
+            const Lanes& lanes_of_streams, const Symmetry* symmetry, const ReplayOptions& options);
 
     bool has_ended(TaskId task, std::uint32_t iteration) const { return ended_[task] > iteration; }
     /// Makes `stream` wait until `task` has ended in iteration `iteration`.
@@ -108,6 +109,7 @@ public:
 
     Simulator& simulator;
     Wires& wires;
+    const Speeds& speeds;
     const TaskGraph& graph;
     const Lanes& lanes;
     const std::uint32_t iterations;

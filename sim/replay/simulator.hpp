@@ -65,6 +65,7 @@ public:
 
     // Operations of a stream: only its own program may call and await these.
 
+    /// The time may be infinite.
     auto sleep(StreamId stream, double seconds) {
         return Awaitable{[=, this](std::coroutine_handle<> caller) { return begin_sleep(stream, seconds, caller); }};
     }
@@ -111,6 +112,22 @@ public:
     /// Returns the links that the index-th message that the step sends took, if it has ended and messages choose their
     /// path when they start (Wires::adapts()).
     virtual std::span<const std::uint32_t> path(StreamId stream, std::size_t index) const = 0;
+
+    /// A part of a message that the step sends, on other links than path(): see Fault::rerouted.
+    struct Earlier {
+        std::size_t index = 0;
+        std::vector<std::uint32_t> links;
+        std::uint64_t bytes = 0;  ///< on the wires
+    };
+    virtual std::span<const Earlier> earlier(StreamId) const { return {}; }
+
+    /// A message that a link without bandwidth holds.
+    struct Held {
+        Pair pair;
+        std::uint32_t link = 0;
+    };
+    /// Returns those that are held now, as far as that is known.
+    virtual std::vector<Held> held() const { return {}; }
 
 private:
     virtual bool begin_sleep(StreamId stream, double seconds, std::coroutine_handle<> caller) = 0;

@@ -36,6 +36,8 @@ Coroutine<> StreamReplay::run() {
                 const std::uint32_t in = iteration - dependency.distance;
                 if (!session_.has_ended(dependency.on, in)) co_await session_.await(stream_, dependency.on, in);
             }
+            if (const double down_s = session_.speeds.down_s(process_, simulator_.now_s()); down_s > 0)
+                co_await simulator_.sleep(stream_, down_s);
             const Task& task = graph.tasks()[id];
             const bool given_up = graph.gives_up() && session_.given_up(id, iteration);
             if (graph.streams()[stream_].turns != Stream::no_turns && !given_up)
@@ -54,7 +56,8 @@ Coroutine<> StreamReplay::run() {
             } else if (task.tick_s > 0) {
                 co_await simulator_.sleep(stream_, session_.until_tick_s(process_, iteration, task.tick_s));
             } else if (task.seconds > 0) {
-                co_await simulator_.sleep(stream_, task.seconds);
+                co_await simulator_.sleep(stream_,
+                                          session_.speeds.elapsed_s(process_, simulator_.now_s(), task.seconds));
             }
             session_.ended(id, iteration, simulator_.now_s());
         }

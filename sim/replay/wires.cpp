@@ -9,6 +9,17 @@
 
 namespace syncline {
 
+namespace {
+
+/// Returns the cluster whose fabric chooses among the shortest of the routes that are left.
+Cluster routed_around(Cluster cluster) {
+    std::optional<Routing::Policy>& policy = cluster.fabric.routing.policy;
+    if (policy != Routing::Policy::adaptive_at_start) policy = Routing::Policy::ecmp;
+    return cluster;
+}
+
+}  // namespace
+
 Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint32_t channels, bool contention)
     : places_(places),
       network_(cluster.network),
@@ -38,6 +49,14 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint
         links_.push_back(
             {wiring_->name(number), std::min(wire.bandwidth_Bps, unlimited_Bps), wire.latency_s, contention});
     }
+    link_rates_ = syncline::link_rates(*wiring_, cluster);
+    const auto avoidable = [&](const LinkRate& rate) {
+        return in_fabric(rate.link) &&
+               std::ranges::any_of(rate.rerouted.changes(), [](const auto& change) { return change.rate == 0; });
+    };
+    if (std::ranges::none_of(link_rates_, avoidable)) return;
+    around_ = std::make_unique<Wiring>(routed_around(cluster), nodes);
+    adapts_ = detours_ = true;
 }
 
 void Wires::represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images, const PassedWays& ways) {
@@ -48,6 +67,13 @@ void Wires::represent(const std::vector<std::uint32_t>& chosen, std::uint32_t im
         if (chosen[link] < passed) links_[link].times = images / alike[chosen[link]];
     chosen_ = chosen;
     passed_ = ways;
+}
+
+void Wires::avoid(std::uint32_t link, bool avoided) {
+    if (!reroutes() || !in_fabric(link) || avoids(link) == avoided) return;
+    avoided_.resize(links(), false);
+    avoided_[link] = avoided;
+    around_->avoid(avoided_);
 }
 
 void Wires::require_routes(std::uint32_t from, std::uint32_t to) const {
@@ -171,6 +197,11 @@ std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_
         return numbers;
     }
     wiring_->route(places_[from], places_[to], numbers, channel, in_flight);
+    const auto avoided = [this](std::uint32_t number) { return avoids(number); };
+    if (!in_flight.empty() && std::ranges::any_of(numbers, avoided) && around_->reaches(places_[from], places_[to])) {
+        numbers.clear();
+        around_->route(places_[from], places_[to], numbers, channel, in_flight);
+    }
     if (chosen_.empty()) return numbers;
     std::erase_if(numbers, [this](std::uint32_t number) { return chosen_[number] == passed; });
     for (std::uint32_t& number : numbers) {

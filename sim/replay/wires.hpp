@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/collective/protocol.hpp"
+#include "sim/platform/faults.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/timeline.hpp"
@@ -35,6 +36,7 @@ public:
     const NativeLinks* native() const { return native_.get(); }
 
     std::size_t links() const { return links_.size(); }
+    const std::string& link_name(std::size_t link) const { return links_[link].name; }
     double link_latency_s(std::size_t link) const { return links_[link].latency_s; }
     bool in_fabric(std::uint32_t link) const { return wiring_ != nullptr && wiring_->in_fabric(link); }
     /// Returns false if every message has the link's whole bandwidth for itself.
@@ -44,6 +46,14 @@ public:
     /// Returns true if messages choose their path when they start: route_numbers() is then that of an idle fabric, or
     /// that of one with the given numbers of messages on its links.
     bool adapts() const { return adapts_; }
+    /// Returns the links that have faults, by number.
+    const std::vector<LinkRate>& link_rates() const { return link_rates_; }
+    /// Returns true if messages avoid some links while these are down (Fault::rerouted). Then they choose their path
+    /// when they start.
+    bool reroutes() const { return around_ != nullptr; }
+    /// Makes messages that choose their path from now on avoid a link, or not.
+    void avoid(std::uint32_t link, bool avoided);
+    bool avoids(std::uint32_t link) const { return !avoided_.empty() && avoided_[link]; }
     /// Returns true if packets of a message take different paths: route_numbers() has the links of all of them.
     bool sprays() const { return sprays_; }
     /// Returns the part of a message that each link of route_numbers() carries, if packets take different paths; empty:
@@ -164,6 +174,9 @@ private:
     std::unique_ptr<Wiring> wiring_;
     std::unique_ptr<NativeLinks> native_;
     std::vector<Known> links_;
+    std::vector<LinkRate> link_rates_;
+    std::unique_ptr<Wiring> around_;     // without the links that are avoided; null if messages avoid none
+    std::vector<bool> avoided_;          // by link; empty: none
     std::vector<std::uint32_t> chosen_;  // by link; empty: each for itself
     PassedWays passed_;                  // empty: no link is passed
 };

@@ -27,6 +27,9 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
+/// Of a link that is down: SimGrid's solver leaves out links without bandwidth, which would then restrict nothing.
+constexpr double down_rate = 1e-12;
+
 /// Ends the simulation with an error of the calling actor. Only what a timer throws leaves the engine.
 void fail(const std::string& message) {
     simgrid::kernel::timer::Timer::set(sg::Engine::get_clock(), [message] { throw ReplayError(message); });
@@ -57,6 +60,7 @@ public:
                 }
             });
         }
+        change_links();
         sg::Engine::on_deadlock_cb(stuck);
         sg::Engine::get_instance()->run();
     }
@@ -146,7 +150,10 @@ private:
     };
 
     bool begin_sleep(StreamId, double seconds, std::coroutine_handle<>) override {
-        if (seconds > 0) sg::this_actor::sleep_for(seconds);
+        if (seconds == std::numeric_limits<double>::infinity())
+            sg::this_actor::suspend();
+        else if (seconds > 0)
+            sg::this_actor::sleep_for(seconds);
         return false;
     }
 
@@ -158,7 +165,8 @@ private:
         if (!streams_[stream].awake) streams_[stream].awake = sg::Semaphore::create(0);
         const sg::SemaphorePtr& awake = streams_[stream].awake;
         streams_[stream].parked = true;
-        const bool too_late = awake->acquire_timeout(seconds);
+        const bool for_ever = seconds == std::numeric_limits<double>::infinity();
+        const bool too_late = awake->acquire_timeout(for_ever ? -1 : seconds);
         // It may have been unparked at the very instant at which the time was over.
         if (too_late && !std::exchange(streams_[stream].parked, false)) awake->acquire();
         return false;
@@ -179,6 +187,19 @@ private:
         while (state.in_flight.size() >= window)
             state.in_flight.erase(state.in_flight.begin() + sg::Comm::wait_any(state.in_flight));
         return false;
+    }
+
+    /// Changes the bandwidths of links with faults at their times.
+    void change_links() {
+        const std::vector<LinkRate>& rates = hosts_.wires().link_rates();
+        for (std::size_t faulty = 0; faulty < rates.size(); ++faulty)
+            sg::Actor::create("fault", hosts_.of(0, 0), [this, faulty, &changes = rates[faulty].rate.changes()] {
+                sg::Actor::self()->daemonize();
+                for (const RateOverTime::Change& change : changes) {
+                    sg::this_actor::sleep_until(change.from_s);
+                    hosts_.set_rate(faulty, std::max(change.rate, down_rate));
+                }
+            });
     }
 
     static double end_s(const sg::CommPtr& comm) {

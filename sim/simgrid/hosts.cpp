@@ -53,7 +53,11 @@ void configure_network(const SimGridEngine::Settings& settings) {
     set("surf/precision:1e-12");
 }
 
-Hosts::Hosts(Wires& wires) : by_channel_(wires.routes_by_channel()), channels_(wires.channels()) {
+Hosts::Hosts(Wires& wires)
+    : wires_(wires),
+      rates_(wires.link_rates().size(), 1),
+      by_channel_(wires.routes_by_channel()),
+      channels_(wires.channels()) {
     const std::vector<Place>& places = wires.places();
     if (const auto* native = static_cast<const SimGridLinks*>(wires.native())) {
         for (const Place& place : places) hosts_.push_back(native->host(place.node));
@@ -86,10 +90,22 @@ Hosts::Hosts(Wires& wires) : by_channel_(wires.routes_by_channel()), channels_(w
         sg::Link* link = zone->get_iface()->create_link(fmt::format("link-{}", number), wires.bandwidth_Bps(number));
         if (!wires.streams_wait()) link->set_latency(wires.link_latency_s(number));
         if (!wires.shared(number)) link->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
+        const auto& faulty = wires.link_rates();
+        if (faulty_.size() < faulty.size() && faulty[faulty_.size()].link == number) {
+            const double* const rate = &rates_[faulty_.size()];
+            link->set_sharing_policy(sg::Link::SharingPolicy::NONLINEAR,
+                                     [rate](double bandwidth_Bps, int) { return bandwidth_Bps * *rate; });
+            faulty_.push_back(link);
+        }
         link->seal();
         zone->set_link(number, link);
     }
     zone->get_iface()->seal();
+}
+
+void Hosts::set_rate(std::size_t faulty, double rate) {
+    rates_[faulty] = rate;
+    faulty_[faulty]->set_bandwidth(faulty_[faulty]->get_bandwidth());  // so that the solver asks
 }
 
 void Hosts::move(ProcessId process, std::uint32_t channel) const {

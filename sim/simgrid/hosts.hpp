@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
 
 #include "sim/replay/engine.hpp"
 #include "sim/replay/simulator.hpp"
@@ -28,10 +29,18 @@ public:
     simgrid::s4u::Host* of(ProcessId process, std::uint32_t channel) const {
         return hosts_[by_channel_ ? process * channels_ + channel : process];
     }
+    const Wires& wires() const { return wires_; }
+    /// Changes the rate of a link that has faults (Wires::link_rates()), by its place in that list. SimGrid bounds a
+    /// message by the bandwidths that its links have when it starts, so that these stay, and the solver asks for what
+    /// there is of them.
+    void set_rate(std::size_t faulty, double rate);
     /// Moves the calling actor, one of `process`, to the host from which it sends or receives on a channel.
     void move(ProcessId process, std::uint32_t channel) const;
 
 private:
+    const Wires& wires_;
+    std::vector<double> rates_;                // by link with faults
+    std::vector<simgrid::s4u::Link*> faulty_;  // these links
     const bool by_channel_;
     const std::uint32_t channels_;
     std::vector<simgrid::s4u::Host*> hosts_;  // by process, or by process and channel

@@ -149,7 +149,7 @@ void Router::extend(Search& search, std::uint32_t asked) const {
         ++settled_;
         for (const std::uint32_t each : in_[vertex]) {
             const Hop& hop = hops_[each];
-            if (numbers_[hop.from] == no_number) continue;
+            if (numbers_[hop.from] == no_number || avoided(each)) continue;
             const Distance step = length(hop);
             const Distance reached{distance.major + step.major, distance.minor + step.minor};
             if (reached >= search.distance[numbers_[hop.from]]) continue;
@@ -168,6 +168,26 @@ Router::Way Router::searched(const Ends& ends) {
     return {&found, ends.gate};
 }
 
+void Router::avoid(std::vector<bool> hops) {
+    avoided_ = std::move(hops);
+    searches_.clear();
+    // Without some of its cables a torus does not look the same from everywhere.
+    cycles_.clear();
+    slots_.clear();
+    axes_.clear();
+    choices_from_.clear();
+}
+
+bool Router::reaches(std::uint32_t from, std::uint32_t to) {
+    const Ends between = ends(from, to);
+    if (between.at == between.gate) return true;
+    const std::uint32_t asked = number(between.at, between.gate);
+    if (asked == no_number) return false;
+    Search& found = search(between.gate);
+    extend(found, asked);
+    return found.distance[asked] != unreached;
+}
+
 void Router::find_choices(const Way& way, std::uint32_t at) {
     choices_.clear();
     // In a torus vertices with one number have different hops.
@@ -179,7 +199,7 @@ void Router::find_choices(const Way& way, std::uint32_t at) {
     const Distance whole = distance(way, at);
     for (const std::uint32_t hop : out_[at]) {
         const Distance rest = distance(way, hops_[hop].to), step = length(hops_[hop]);
-        if (rest != unreached && Distance{rest.major + step.major, rest.minor + step.minor} == whole)
+        if (rest != unreached && !avoided(hop) && Distance{rest.major + step.major, rest.minor + step.minor} == whole)
             choices_.push_back(hop);
     }
     if (only != nullptr && choices_.size() == 1) *only = choices_.front();

@@ -90,6 +90,11 @@ public:
     void route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint32_t channel = 0,
                std::span<const std::uint32_t> in_flight = {});
 
+    /// Leaves out hops from now on, by number. A host's only cable is used all the same.
+    void avoid(std::vector<bool> hops);
+    /// Returns false if there is no path without the hops that are left out.
+    bool reaches(std::uint32_t from, std::uint32_t to);
+
     /// A hop, and the part of a flow that it carries.
     struct Share {
         std::uint32_t hop = 0;
@@ -140,6 +145,7 @@ private:
     };
 
     Distance length(const Hop& hop) const;
+    bool avoided(std::uint32_t hop) const { return !avoided_.empty() && avoided_[hop]; }
     /// Returns the number of a torus's vertex if all are moved so that `origin` has number 0.
     std::uint32_t seen_from(std::uint32_t origin, std::uint32_t vertex) const;
     bool joins_groups(const Hop& hop) const { return !groups_.empty() && groups_[hop.from] != groups_[hop.to]; }
@@ -181,6 +187,7 @@ private:
     double unit_s_ = 1e-15;  ///< unit of latency; coarser if the sums would overflow
     std::vector<Hop> hops_;
     std::vector<std::vector<std::uint32_t>> out_, in_;  // hops by vertex
+    std::vector<bool> avoided_;                         // by hop; empty: none
     static constexpr std::uint32_t no_number = ~std::uint32_t{0};
     std::vector<std::uint32_t> numbers_;  // by vertex, in searches: without hosts that have a single cable
     std::uint32_t numbered_ = 0;

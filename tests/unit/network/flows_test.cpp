@@ -23,8 +23,16 @@ struct Job {
     double bytes = 0;
 };
 
+/// A new bandwidth of a link.
+struct Change {
+    double time_s = 0;
+    std::uint32_t link = 0;
+    double bandwidth_Bps = 0;
+};
+
 struct World {
     std::vector<double> bandwidths_Bps;
+    std::vector<Change> changes = {};                ///< in the order of time
     std::vector<std::vector<std::uint32_t>> routes;  ///< by bundle
     std::vector<std::vector<double>> parts;          ///< by bundle: of its bytes on each link; empty: all
     std::vector<double> bounds_Bps;
@@ -79,6 +87,21 @@ World incast(Chance& chance) {
     return world;
 }
 
+/// Links of the world are slow or down for a while, some several times, and all right in the end.
+void add_changes(World& world, Chance& chance) {
+    for (std::uint32_t link = 0; link < world.bandwidths_Bps.size(); ++link) {
+        double time_s = 0;
+        for (std::uint32_t left = chance.below(4); left > 0; --left) {
+            time_s += 1e-3 * chance.below(6);
+            const double rate = chance.of<double>({0, 0, 0.5, 0.1, 1});
+            world.changes.push_back({time_s, link, world.bandwidths_Bps[link] * rate});
+        }
+        if (time_s > 0 || !world.changes.empty())
+            world.changes.push_back({time_s + 1e-3, link, world.bandwidths_Bps[link]});
+    }
+    std::ranges::stable_sort(world.changes, {}, &Change::time_s);
+}
+
 /// Returns the end of each job by the definition: rates by progressive filling among all flows, at every event.
 std::vector<double> ends_by_definition(const World& world) {
     std::map<std::uint32_t, double> bandwidth_Bps;
@@ -97,9 +120,12 @@ std::vector<double> ends_by_definition(const World& world) {
         left.push_back(job.bytes);
     }
     double now_s = 0;
+    std::size_t changed = 0;
     while (*std::min_element(ends.begin(), ends.end()) < 0) {
+        for (; changed < world.changes.size() && world.changes[changed].time_s <= now_s; ++changed)
+            bandwidth_Bps[world.changes[changed].link] = world.changes[changed].bandwidth_Bps;
         std::vector<bool> open;
-        double next_s = unbounded;
+        double next_s = changed < world.changes.size() ? world.changes[changed].time_s : unbounded;
         for (std::size_t i = 0; i < flows.size(); ++i) {
             const bool begun = world.jobs[i].start_s <= now_s;
             open.push_back(begun && ends[i] < 0);
@@ -107,11 +133,11 @@ std::vector<double> ends_by_definition(const World& world) {
         }
         const std::vector<double> rates = max_min_rates(flows, open, bandwidth_Bps);
         for (std::size_t i = 0; i < flows.size(); ++i)
-            if (open[i]) next_s = std::min(next_s, now_s + left[i] / rates[i]);
+            if (open[i] && rates[i] > 0) next_s = std::min(next_s, now_s + left[i] / rates[i]);
         for (std::size_t i = 0; i < flows.size(); ++i) {
             if (!open[i]) continue;
             left[i] -= rates[i] * (next_s - now_s);
-            if (left[i] <= 1e-12 * rates[i]) ends[i] = next_s;
+            if (rates[i] > 0 && left[i] <= 1e-12 * rates[i]) ends[i] = next_s;
         }
         now_s = next_s;
     }
@@ -125,8 +151,11 @@ std::vector<double> ends(const World& world) {
         bundles.push_back(flows.add_bundle(world.routes[i], world.bounds_Bps[i], world.parts[i]));
     std::vector<double> result(world.jobs.size(), -1);
     std::vector<bool> begun(world.jobs.size(), false);
+    std::size_t changed = 0;
     for (double now_s = 0; now_s < unbounded;) {
-        double next_s = unbounded;
+        for (; changed < world.changes.size() && world.changes[changed].time_s <= now_s; ++changed)
+            flows.set_bandwidth(world.changes[changed].link, world.changes[changed].bandwidth_Bps, now_s);
+        double next_s = changed < world.changes.size() ? world.changes[changed].time_s : unbounded;
         for (std::uint32_t i = 0; i < world.jobs.size(); ++i) {
             const Job& job = world.jobs[i];
             if (begun[i]) continue;
@@ -175,6 +204,58 @@ TEST_CASE("flows of many workers share servers and cables as progressive filling
             REQUIRE(is[job] == Approx(should_be[job]).epsilon(1e-9).margin(2e-12));
         }
     }
+}
+
+TEST_CASE("flows share links whose bandwidth changes as progressive filling says") {
+    Chance chance(50);
+    std::size_t changes = 0;
+    for (int round = 0; round < 3000; ++round) {
+        CAPTURE(round);
+        World world = random_world(chance, round % 2 == 1);
+        add_changes(world, chance);
+        changes += world.changes.size();
+        const std::vector<double> is = ends(world), should_be = ends_by_definition(world);
+        for (std::size_t job = 0; job < is.size(); ++job) {
+            CAPTURE(job, world.jobs[job].bundle, world.jobs[job].bytes);
+            REQUIRE(is[job] == Approx(should_be[job]).epsilon(1e-9).margin(2e-12));
+        }
+    }
+    CHECK(changes > 3000);
+}
+
+TEST_CASE("flows of many workers share cables whose bandwidth changes", "[memory]") {
+    Chance chance(51);
+    for (int round = 0; round < 12; ++round) {
+        CAPTURE(round);
+        World world = incast(chance);
+        add_changes(world, chance);
+        const std::vector<double> is = ends(world), should_be = ends_by_definition(world);
+        for (std::size_t job = 0; job < is.size(); ++job) {
+            CAPTURE(job, world.jobs[job].bundle, world.jobs[job].bytes);
+            REQUIRE(is[job] == Approx(should_be[job]).epsilon(1e-9).margin(2e-12));
+        }
+    }
+}
+
+TEST_CASE("what is left of a flow that is withdrawn goes on elsewhere", "[memory]") {
+    // Two flows of 2 MB share a link of 1 GB/s. After 1 ms one of them, of which 1.5 MB are left, moves to a link of
+    // 3 GB/s; the other one then has the first link for itself.
+    Flows flows({1e9, 3e9});
+    const std::vector<std::uint32_t> first{0}, second{1};
+    const Flows::Bundle bundle = flows.add_bundle(first, unbounded);
+    flows.start(bundle, 2e6, 0, 0);
+    flows.start(bundle, 2e6, 1, 0);
+    CHECK(flows.next_end_s(0) == Approx(4e-3).epsilon(1e-12));
+    const double left = flows.withdraw(bundle, 0, 1e-3);
+    CHECK(left == Approx(1.5e6).epsilon(1e-12));
+    flows.start(flows.add_bundle(second, unbounded), left, 0, 1e-3);
+    std::vector<std::uint32_t> ended;
+    CHECK(flows.next_end_s(1e-3) == Approx(1.5e-3).epsilon(1e-12));
+    flows.end(1.5e-3, 1e-12, ended);
+    CHECK(flows.next_end_s(1.5e-3) == Approx(2.5e-3).epsilon(1e-12));
+    flows.end(2.5e-3, 1e-12, ended);
+    CHECK(ended == std::vector<std::uint32_t>{0, 1});
+    CHECK(flows.next_end_s(2.5e-3) == unbounded);
 }
 
 TEST_CASE("a flow that ends gives its share to the others on its bottleneck, and only to those", "[memory]") {

@@ -123,6 +123,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     whole.results.front().parallelism.layout.rows = 2;
     whole.results.front().memory.host_bytes = 1;
     whole.results.front().busy_share = 0.5;
+    whole.results.front().iteration_times_s = {1, 2};
     whole.results.front().updates = WorkerUpdates{1, {1}, 0, 0, {{0, 1}}, {0}, false};
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     // Jobs have fields of their own, and only some of the others.
@@ -156,6 +157,8 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "parallelism.gathering",
                                                "parallelism.gradient_sync",
                                                "parallelism.device_queues",
+                                               "iteration_times_s",
+                                               "longest_iteration_s",
                                                "repeats",
                                                "iteration_time_mean_s",
                                                "iteration_time_median_s",
