@@ -18,7 +18,7 @@ using nlohmann::json;
 namespace {
 
 Outcome run_here(std::vector<std::string> arguments) {
-    return run_program({.arguments = std::move(arguments), .directory = SYNCLINE_SOURCE_DIR});
+    return run_program({.arguments = std::move(arguments), .directory = SYNCLINE_SOURCE_DIR, .limit_s = 120});
 }
 
 bool holds(const std::string& text, const std::string& part) {
@@ -33,13 +33,15 @@ json simulated(std::vector<std::string> arguments) {
     return json::parse(outcome.out);
 }
 
-void compare(const json& result, const std::vector<Statement>& stated) {
+/// Compares all of them, and returns how many there are.
+std::size_t compare(const json& result, const std::vector<Statement>& stated) {
     REQUIRE_FALSE(stated.empty());
     for (const Statement& one : stated) {
         CAPTURE(one.name, one.field, one.bytes.value_or(0));
         CHECK(one.tolerance <= 0.01 * one.value + 1e-9);
         CHECK(found(result, one) == Approx(one.value).margin(one.tolerance).epsilon(0));
     }
+    return stated.size();
 }
 
 /// Two files of a lesson that is not shipped.
@@ -150,11 +152,12 @@ TEST_CASE("lesson: every lesson runs, and the statements of its answer are true"
 }
 
 TEST_CASE("lesson: handout and scenario expect the same numbers, and the simulation gives them") {
+    std::size_t numbers = 0;
     for (const Handout& one : handouts()) {
         CAPTURE(one.name);
         const json result = simulated({"run", one.scenario(), "--check"});
         const std::vector<Statement> stated = statements(one.section("Answer"));
-        compare(result, stated);
+        numbers += compare(result, stated);
         const json checks = result.at("checks");
         CHECK(checks.size() == stated.size());
         for (const Statement& number : stated) {
@@ -169,9 +172,11 @@ TEST_CASE("lesson: handout and scenario expect the same numbers, and the simulat
             CHECK(same->at("ok") == true);
         }
     }
+    WARN(numbers << " numbers of the answers compared with simulations");
 }
 
 TEST_CASE("lesson: the statements in the answers to the exercises are true") {
+    std::size_t numbers = 0;
     for (const Handout& one : handouts()) {
         const std::vector<std::string> exercises = items(one.section("Exercises"));
         const std::vector<std::string> answers = items(one.section("Answers to the exercises"));
@@ -180,9 +185,10 @@ TEST_CASE("lesson: the statements in the answers to the exercises are true") {
         REQUIRE(exercises.size() == answers.size());
         for (std::size_t i = 0; i < exercises.size(); ++i) {
             CAPTURE(exercises[i]);
-            compare(simulated(command(exercises[i])), statements(answers[i]));
+            numbers += compare(simulated(command(exercises[i])), statements(answers[i]));
         }
     }
+    WARN(numbers << " numbers of the exercises compared with simulations");
 }
 
 TEST_CASE("lesson: the measurements at its end are those of the source, and predictions are as near as it says") {
