@@ -40,7 +40,7 @@ namespace {
 /// Refuses what there is of one training only.
 void refuse_for_jobs(const RunOptions& options) {
     const auto refuse = [](const char* option, const char* why) {
-        throw ConfigError({{{option, 1, 1, ""}, why, "remove it, or write a scenario with one of the jobs"}});
+        throw ConfigError({{{option, 1, 1, option}, why, "remove it, or write a scenario with one of the jobs"}});
     };
     if (options.dry) refuse("--dry-run", "jobs have no exchanges to choose");
     if (options.trace.format) refuse("--trace", "jobs that share a platform have no timeline");

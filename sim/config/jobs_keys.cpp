@@ -304,6 +304,7 @@ std::vector<Entry> jobs_of_log(Assembly& assembly, Entry job) {
             jobs.push_back(std::move(one));
         }
     });
+    if (jobs.empty()) jobs.push_back(std::move(job));  // an error is reported
     return jobs;
 }
 

@@ -89,7 +89,7 @@ std::string summary(const std::vector<Result>& results, const TableLayout& layou
              "devices held", "mean slowdown", "worst slowdown", "mean wait"};
     const bool metered = std::ranges::any_of(results, [](const Result& r) { return r.energy.has_value(); });
     const bool repeated = std::ranges::any_of(results, [](const Result& r) { return r.repeated.has_value(); });
-    if (metered) head.insert(head.end(), {"energy", "while idle", "mean power"});
+    if (metered) head.insert(head.end(), {"energy", "of free devices", "mean power"});
     std::vector<Row> rows{head};
     std::vector<Row> seeds{
         {"variant", "seeds", "median makespan (5 to 95 %)", "median of mean slowdown", "median of mean iteration"}};

@@ -13,6 +13,8 @@ function hatch(x, y, width, height) {
     return shape("path", {d: lines.join(""), stroke: paint_of("waiting"), "stroke-width": 1.3, fill: "none"});
 }
 
+const rounded = (value) => (value === null ? null : Number(digits(value, 4)));
+
 const started_jobs = (result) => result.jobs.filter(({start_s}) => start_s !== null);
 
 /// Returns "racks 0–3", or the nodes if all are in one rack.
@@ -193,38 +195,44 @@ function slowdowns(parent, result) {
         title: "Slowdown of each job",
         text: "The slowdown is a job's iteration time beside the others, divided by the same alone on the same devices: 1 is no loss." +
             (shown.length < jobs.length ? ` The ${shown.length} jobs that lose most are drawn.` : ""),
-        config: () => {
-            const made = across_config(
-                "slowdown", "number", "job", shown.map(({name}) => name),
-                [bars("slowdown", shown.map(({slowdown}) => slowdown))]);
-            return made;
-        },
+        config: () => across_config(
+            "slowdown", "number", "job", shown.map(({name}) => name),
+            [bars("slowdown", shown.map(({slowdown}) => slowdown))]),
         height: 60 + across_height(shown.length),
         columns: [["job", "text"], ["slowdown", "number"], ["iteration", "s"], ["alone", "s"]],
-        rows: jobs.map((job) => [job.name, job.slowdown, job.iteration_s, job.alone_s])
+        rows: jobs.map((job) => [job.name, rounded(job.slowdown), job.iteration_s, job.alone_s])
     });
 }
 
 function neighbours_table(parent, result) {
     const jobs = started_jobs(result).filter(({neighbours}) => neighbours.length > 0);
     if (jobs.length === 0) return;
-    const rows = jobs.sort((a, b) => b.slowdown - a.slowdown)
-                     .flatMap((job) => job.neighbours.map((one) => [
-                         job.name, one.job, one.link, one.taken_s, one.shared_s, one.bytes, one.utilisation
-                     ]));
+    jobs.sort((a, b) => b.slowdown - a.slowdown);
+    // Links between the same racks lose alike: of a neighbour the one that takes most is enough.
+    const rows = jobs.flatMap((job) => {
+        const first = new Map();
+        for (const one of job.neighbours)
+            first.set(one.job, {links: (first.get(one.job)?.links ?? 0) + 1, most: first.get(one.job)?.most ?? one});
+        return [...first].map(
+            ([name, {links, most}]) =>
+                [job.name, name, most.taken_s, most.link, most.shared_s, most.bytes, most.utilisation, links]);
+    });
+    const all = jobs.flatMap((job) => job.neighbours.map((one) => [
+        job.name, one.job, one.taken_s, one.link, one.shared_s, one.bytes, one.utilisation
+    ]));
+    const columns = [
+        ["job", "text"], ["neighbour", "text"], ["takes", "s"], ["link", "text"], ["shared time", "s"], ["moves there", "B"],
+        ["utilisation", "share"]
+    ];
     parent.append(make(
         "div", {class: "figure"}, make("h3", {}, "Who takes which link from whom"),
         make(
             "p", {},
-            "In the time in which messages of a job and of its neighbour are on a link, the neighbour moves so many bytes there. " +
-                "They take so much time of each iteration from the job, if the link is full and nothing else holds the job back."),
-        table(
-            "Neighbours on links, per iteration of the job",
-            [
-                ["job", "text"], ["neighbour", "text"], ["link", "text"], ["takes", "s"], ["shared time", "s"],
-                ["bytes", "B"], ["utilisation", "share"]
-            ],
-            rows, 20)));
+            "While messages of a job and of a neighbour are on a link, the bytes of the neighbour take that link from the job: for so " +
+                "long in each of its iterations, if the link is full and nothing else holds the job back. Of each neighbour the link " +
+                "that loses most is listed."),
+        table("Neighbours, per iteration of the job", [...columns, ["links shared", "number"]], rows, 20),
+        folded("neighbours on all links", columns, all)));
 }
 
 function jobs_table(parent, result) {
@@ -241,7 +249,7 @@ function jobs_table(parent, result) {
             ],
             result.jobs.map((job) => [
                 job.name, job.ranks, job.start_s === null ? "never starts" : place_of_job(job, racks), job.iterations, job.wait_s,
-                job.iteration_s, job.alone_s, job.slowdown, job.energy_J ?? null, first(job, (one) => one.job),
+                job.iteration_s, job.alone_s, rounded(job.slowdown), job.energy_J ?? null, first(job, (one) => one.job),
                 first(job, (one) => one.taken_s), first(job, (one) => one.link)
             ]))));
 }
@@ -283,7 +291,7 @@ function jobs_answer(parent, result, several) {
             "p", {class: "subtitle"},
             [`${result.jobs.length} jobs`, `${result.ranks} ranks`, `fabric ${result.fabric}`].join(" · ")),
         make("div", {class: "answer-numbers"}, ...numbers),
-        make("p", {class: "limit"}, make("b", {}, limit[0]), limit[1] === "" ? "" : ` ${capital(limit[1])}.`),
+        make("p", {class: "limit"}, make("b", {}, limit[0]), limit[1] === "" ? "" : ` Its neighbour ${limit[1]}.`),
         ...(never > 0 ?
                 [note(`${never} of ${result.jobs.length} jobs never start: ${
                     listed(result.jobs.filter(({start_s}) => start_s === null).slice(0, 5).map(({name}) => name))}.`)] :
@@ -309,7 +317,8 @@ function jobs_page() {
                 ["mean wait", "s"], ["devices held", "share"], ["energy", "J"]
             ],
             results.map((result) => [
-                result.variant, result.makespan_s, result.mean_slowdown, result.worst_slowdown, result.mean_wait_s,
+                result.variant, result.makespan_s, rounded(result.mean_slowdown), rounded(result.worst_slowdown),
+                result.mean_wait_s,
                 result.devices_held, result.energy_J ?? null
             ])));
     }
