@@ -258,17 +258,14 @@ function jobs_answer(parent, result, several) {
     const jobs = started_jobs(result);
     const worst = jobs.reduce((most, job) => (most && most.slowdown >= job.slowdown ? most : job), null);
     const never = result.jobs.length - jobs.length;
-    const range = (name, show) => (result[`${name}_p05${name === "makespan" ? "_s" : ""}`] === undefined ?
-                                       "" :
-                                       `${result.repeats} seeds: ${show(result[name === "makespan" ? "makespan_p05_s" : `${name}_p05`])} to ${
-                                           show(result[name === "makespan" ? "makespan_p95_s" : `${name}_p95`])} (5 to 95 %)`);
+    const seeds = (low, high, show) => (low === undefined ? "" : `${result.repeats} seeds: ${show(low)} to ${show(high)} (5 to 95 %)`);
     const numbers = [
         big_number(
             "makespan", long_time(result.makespan_s),
-            ["from the first arrival to the last end", range("makespan", long_time)], true),
+            ["from the first arrival to the last end", seeds(result.makespan_p05_s, result.makespan_p95_s, long_time)], true),
         big_number(
             "mean slowdown", digits(result.mean_slowdown, 4),
-            ["1: as fast as alone", range("mean_slowdown", (value) => digits(value, 4))]),
+            ["1: as fast as alone", seeds(result.mean_slowdown_p05, result.mean_slowdown_p95, (value) => digits(value, 4))]),
         big_number("worst slowdown", digits(result.worst_slowdown, 4), worst ? worst.name : ""),
         big_number("mean wait", units.s(result.mean_wait_s), "for devices"),
         big_number(
