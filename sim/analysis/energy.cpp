@@ -100,6 +100,18 @@ std::optional<Energy> energy_of(const Cluster& cluster, const Working& working) 
     return energy;
 }
 
+std::optional<double> held_J(const Cluster& cluster, double device_s, const Activity& activity) {
+    const std::optional<DevicePower>& device = cluster.device.power;
+    const std::optional<Power>& host = cluster.host.power;
+    if (!device && !host) return std::nullopt;
+    double sum_J = 0;
+    if (device)
+        sum_J += device->energy_J(device_s, activity.compute_s) +
+                 (device->communicating_W - device->idle_W) * activity.exposed_communication_s;
+    if (host) sum_J += host->energy_J(device_s / static_cast<double>(cluster.node.devices), activity.host_s);
+    return cluster.pue.value_or(1) * sum_J;
+}
+
 std::optional<Energy> energy_of(const Cluster& cluster, const TaskGraph& graph, const std::vector<LinkUse>& links,
                                 const Breakdown& time) {
     if (!time.activity) return std::nullopt;

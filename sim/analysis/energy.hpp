@@ -27,6 +27,10 @@
 /// (SimGrid 3.32's link plugin integrates only when one of a link's own flows starts or ends, with the load of that
 /// moment: a flow that another link throttles meanwhile is wrong.) Left out: links in nodes, which are part of devices
 /// and hosts; nodes that wait for a job; storage.
+///
+/// Of jobs that share a cluster all its nodes count, for the makespan. A job has the energy of its devices from its
+/// start to its end, and of the same share of their hosts; the rest is that of devices which no job has, and of the
+/// fabric, which belongs to all.
 namespace syncline {
 
 struct Energy {
@@ -59,5 +63,9 @@ std::optional<Energy> energy_of(const Cluster& cluster, const Working& working);
 /// Returns that of the replay of `graph`. `time` has an activity.
 std::optional<Energy> energy_of(const Cluster& cluster, const TaskGraph& graph, const std::vector<LinkUse>& links,
                                 const Breakdown& time);
+
+/// Returns the energy of the facility for devices, with their share of the hosts, that are there for so many seconds in
+/// all, and work as `activity` says. Returns nothing if neither's power is known.
+std::optional<double> held_J(const Cluster& cluster, double device_s, const Activity& activity);
 
 }  // namespace syncline

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/spread.hpp"
+
 /// Results of jobs that share a cluster.
 namespace syncline {
 
@@ -26,13 +28,17 @@ struct JobResult {
     std::optional<double> start_s, end_s;  ///< empty: it never starts
     std::string why_not;                   ///< then the reason
     std::vector<std::int64_t> nodes;       ///< that have its devices
-    std::uint32_t racks = 0;               ///< number of racks that have them
+    std::uint32_t racks = 0;               ///< number of racks that have them ...
+    std::vector<std::uint32_t> in_racks;   ///< ... and which: in the order of the nodes
     /// Mean time of its iterations, from its start to its end: beside the other jobs, and with the same devices and
     /// start alone on the cluster.
     double iteration_s = 0, alone_s = 0;
     double compute_s = 0;  ///< the longest computation of a rank, per iteration
     std::uint64_t bytes_sent = 0, messages = 0;
     std::vector<Neighbour> neighbours;  ///< those that take most first; at most ten
+
+    /// Energy of its devices, and of the same share of their hosts, from its start to its end; empty: not known.
+    std::optional<double> energy_J;
 
     double wait_s() const { return start_s ? *start_s - arrival_s : 0; }
     double slowdown() const { return alone_s > 0 ? iteration_s / alone_s : 1; }
@@ -47,6 +53,10 @@ struct JobsResult {
     std::int64_t devices = 0;
     std::uint32_t groups = 0;      ///< of jobs that share links: each is simulated together
     bool neighbours_known = true;  ///< false: SimGrid carries the messages
+    /// Energy of devices, and of their share of hosts, while they belong to no job, in the makespan; empty: not known.
+    std::optional<double> unheld_J;
+    /// Of simulations with several seeds.
+    std::optional<Spread> makespans_s, slowdowns;
 
     // Means and maxima over the jobs that start; 0 without any.
     double mean_slowdown() const;

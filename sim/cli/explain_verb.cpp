@@ -85,10 +85,10 @@ void explain_exchanges(const config::Scenario& scenario, const ExplainArguments&
 
 /// Writes which neighbours take which links from each job.
 void explain_jobs(const config::Scenario& scenario, const ExplainArguments& options) {
-    if (options.trace.format || !options.report.empty() || !options.changes.empty())
+    if (options.trace.format || !options.changes.empty())
         throw ConfigError({{{options.scenario, 1, 1, ""},
-                            "`--trace`, `--report` and `--what-if` of `explain` need a training, and this scenario has "
-                            "jobs that share a platform",
+                            "`--trace` and `--what-if` of `explain` need a training, and this scenario has jobs that "
+                            "share a platform",
                             "remove them, or write a scenario with one of the jobs"}});
     check_memory(scenario, options.allow_oom);
     JobsExplainReport report{scenario.name, {}};
@@ -98,6 +98,11 @@ void explain_jobs(const config::Scenario& scenario, const ExplainArguments& opti
         report.results.back().variant = variant.name;
     }
     write_result(report, options.format, options.directory, "explanation", options.tables);
+    if (options.report.empty()) return;
+    std::vector<PageVariant> pages;
+    for (const config::Variant& variant : scenario.variants)
+        pages.push_back({variant.name, nullptr, nullptr, nullptr, "", variant.resolved});
+    write_file(options.report, jobs_page({report.name, report.results}, pages));
 }
 
 void explain_verb(const ExplainArguments& options) {

@@ -40,12 +40,10 @@ namespace {
 /// Refuses what there is of one training only.
 void refuse_for_jobs(const RunOptions& options) {
     const auto refuse = [](const char* option, const char* why) {
-        throw ConfigError({{{option, 1, 1, ""}, why, "remove it, or write a scenario with one of the jobs"}});
+        throw ConfigError({{{option, 1, 1, option}, why, "remove it, or write a scenario with one of the jobs"}});
     };
     if (options.dry) refuse("--dry-run", "jobs have no exchanges to choose");
     if (options.trace.format) refuse("--trace", "jobs that share a platform have no timeline");
-    if (!options.report.empty()) refuse("--report", "jobs that share a platform have no page");
-    if (options.repeating.times > 1) refuse("--repeat", "jobs that share a platform are simulated once");
 }
 
 /// Checks that the scenario has expectations, if they are to be compared, and that results have their fields.
@@ -168,11 +166,13 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
         result.variant = variant.name;
         result.choice_of = variant.choice_of;
     };
-    if (wanted.trace.empty() && wanted.pages == nullptr) {
+    if ((wanted.trace.empty() && wanted.pages == nullptr) || variant.jobs) {
         Result result = variant.trace  ? simulate(variant.cluster, *variant.trace, progress->watch())
                         : variant.jobs ? simulate(variant.cluster, *variant.jobs, progress->watch())
                                        : simulate(variant.lowered(), progress->watch());
         named(result);
+        if (wanted.pages != nullptr)
+            wanted.pages->push_back({variant.name, nullptr, nullptr, nullptr, "", variant.resolved});
         return result;
     }
     ExplainOptions how;
@@ -194,6 +194,7 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
 }
 
 void write_report(const Report& report, std::vector<PageVariant> pages, const RunOptions& options) {
+    if (report.results.front().jobs) return write_file(options.report, jobs_page(report, pages));
     ReportData data{report, std::move(pages), {}, ""};
     if (options.scaling)
         data.scaling = scaling_curves(options.scenario, options.assignments, options.seed, options.only, report,

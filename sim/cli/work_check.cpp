@@ -90,7 +90,7 @@ void check_memory(const config::Scenario& scenario, bool allowed) {
                 if (allowed)
                     say("note: {}: {}\n", variant.name, what);
                 else
-                    refused.push_back({variant.training, what, hint(job.memory)});
+                    refused.push_back({variant.job_places[job.written], what, hint(job.memory)});
             }
             continue;
         }

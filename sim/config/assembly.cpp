@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sim/config/file_kinds.hpp"
-#include "sim/config/jobs_keys.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/override.hpp"
 #include "sim/import/foreign.hpp"
@@ -158,10 +157,7 @@ void Assembly::expand_references(Node& document) {
         expand_platform(*platform);
     }
     if (Node* jobs = document.find("jobs"))
-        for (Entry& job : jobs->entries) {
-            expand_job(*this, job.value);
-            expand_references(job.value);
-        }
+        for (Entry& job : jobs->entries) expand_references(job.value);
     expand(document.find("workload"), {"workload"});
     if (Node* training = document.find("training")) expand_framework(training->find("framework"));
     for (Node* part : {document.find("training"), document.find("collective"), &document}) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 #include <set>
 #include <string>
@@ -13,8 +14,10 @@
 #include "sim/base/split_mix.hpp"
 #include "sim/config/keys.hpp"
 #include "sim/config/scenario_file.hpp"
+#include "sim/config/submissions.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
+#include "sim/document/read_text.hpp"
 
 namespace syncline::config {
 
@@ -29,7 +32,8 @@ struct Copies {
     OpenPlan open;
     std::int64_t count = 1;
     double interval_s = 0;
-    bool poisson = false;
+    bool poisson = false, uniform = false;
+    std::vector<double> arrivals_s = {};  ///< replace the others
 };
 
 void describe_training(Fields& job, Copies& copies, const Cluster& cluster, bool known) {
@@ -82,12 +86,25 @@ void describe_job(Fields& job, Copies& copies, const Cluster& cluster, bool know
               "job has; other keys of the job change them."},
              scenario);
     job.text({"variant", "Variant of that scenario."}, variant);
+    std::string submissions;  // the same
+    job.text({"submissions",
+              "Log of a cluster as a CSV file: each row is a job, with its `submit_time`, its `gpu_num` as ranks, and "
+              "its `duration`, or `end_time` - `start_time`."},
+             submissions);
     job.integer({"count", "Number of such jobs: `ring-1`, `ring-2`, …"}, copies.count, 1, most_copies);
     job.quantity({"arrival", "Time at which the job, or the first of several, may start."}, copies.job.arrival_s,
                  Dimension::seconds, {.zero = true});
     job.quantity({"interval", "Time between the arrivals of several such jobs."}, copies.interval_s, Dimension::seconds,
                  {.zero = true});
     job.flag({"poisson", "Arrivals are a Poisson process with this mean interval (see --seed)."}, copies.poisson);
+    job.flag({"uniform", "Intervals are drawn evenly between 0 and twice this one (see --seed)."}, copies.uniform);
+    job.quantities({"arrivals", "Times at which such jobs may start, one each; they replace `count` and `arrival`."},
+                   copies.arrivals_s, Dimension::seconds, {.zero = true});
+    job.quantity(
+        {"duration",
+         "Time that the job takes alone on packed devices: `2 h`. The number of iterations follows from it, in "
+         "place of `training.iterations`."},
+        copies.job.duration_s, Dimension::seconds);
     job.one_of({"placement",
                 "Devices: in few racks and nodes (`packed`), over racks in turn (`spread`), `random`, in one `rack`, "
                 "`avoiding` racks of others, `sharing` them, or `listed` (`training.placement`)."},
@@ -113,27 +130,44 @@ void describe_job(Fields& job, Copies& copies, const Cluster& cluster, bool know
     if (job.given("variant") && !job.given("scenario"))
         job.reject("variant", "'variant' belongs to 'scenario'",
                    "write both, also in a variant; they then replace the job's `workload`, `training` and `trace`");
-    if (copies.count == 1 && job.given("interval"))
+    if (job.given("trace") && job.given("duration")) job.reject("duration", "a trace has one iteration", "remove it");
+    for (const char* key : {"count", "arrival", "interval", "poisson", "uniform"})
+        if (!copies.arrivals_s.empty() && job.given(key))
+            job.reject(key, fmt::format("'{}' has no effect here: 'arrivals' lists all times", key),
+                       "remove one of the two");
+    if (copies.arrivals_s.size() > static_cast<std::size_t>(most_copies))
+        job.reject("arrivals", fmt::format("{} jobs are too many", copies.arrivals_s.size()),
+                   fmt::format("write at most {}", most_copies));
+    if (copies.count == 1 && copies.arrivals_s.empty() && job.given("interval"))
         job.reject("interval", "there is only one such job", "write `count`, or remove it");
-    if (copies.poisson && copies.interval_s == 0)
-        job.reject("poisson", "a Poisson process needs a mean interval", "write `interval: 60 s`");
+    if (copies.poisson && copies.uniform)
+        job.reject("uniform", "'poisson' and 'uniform' exclude each other", "remove one of the two");
+    for (const char* key : {"poisson", "uniform"})
+        if (job.given(key) && copies.interval_s == 0 && copies.arrivals_s.empty())
+            job.reject(key, "random arrivals need a mean interval", "write `interval: 60 s`");
 }
 
 /// Adds each of the copies, with its name and arrival.
-void add_jobs(JobsPlan& plan, const std::string& name, const Copies& copies, std::uint64_t seed) {
-    double arrival_s = copies.job.arrival_s;
+void add_jobs(JobsPlan& plan, const std::string& name, Copies copies, std::uint64_t seed) {
     const std::size_t written = plan.jobs.empty() ? 0 : plan.jobs.back().written + 1;
-    for (std::int64_t number = 1; number <= copies.count; ++number) {
+    std::vector<double> arrivals_s = std::move(copies.arrivals_s);
+    std::ranges::sort(arrivals_s);
+    double arrival_s = copies.job.arrival_s;
+    for (std::uint64_t index = plan.jobs.size(); std::ssize(arrivals_s) < copies.count; ++index) {
+        arrivals_s.push_back(arrival_s);
+        // Evenly from (0, 1].
+        const double drawn = (static_cast<double>(split_mix(split_mix(seed) + index) >> 11) + 1) * 0x1p-53;
+        arrival_s += copies.interval_s * (copies.poisson ? -std::log(drawn) : copies.uniform ? 2 * drawn : 1);
+    }
+    for (std::size_t number = 0; number < arrivals_s.size(); ++number) {
         JobPlan& job = plan.jobs.emplace_back(copies.job);
-        job.name = copies.count == 1 ? name : fmt::format("{}-{}", name, number);
-        job.arrival_s = arrival_s;
+        job.name = arrivals_s.size() == 1 ? name : fmt::format("{}-{}", name, number + 1);
+        job.arrival_s = arrivals_s[number];
         job.written = written;
+        job.random_arrival = (copies.poisson || copies.uniform) && number > 0;
         const auto index = static_cast<std::uint64_t>(plan.jobs.size() - 1);
         job.plan.set_seed(seed + index);
         if (job.trace) job.trace->placement.seed = seed + index;
-        // Evenly from (0, 1].
-        const double drawn = (static_cast<double>(split_mix(split_mix(seed) + index) >> 11) + 1) * 0x1p-53;
-        arrival_s += copies.interval_s * (copies.poisson ? -std::log(drawn) : 1);
     }
 }
 
@@ -195,9 +229,8 @@ void describe_traffic(Fields& fields, TrafficPlan& traffic, const Cluster& clust
     }
 }
 
-}  // namespace
-
-void expand_job(Assembly& assembly, Node& job) {
+/// Puts the workload and the training, or the trace, of the file that `scenario` names in its place.
+void expand_scenario(Assembly& assembly, Node& job) {
     Node* const reference = job.find("scenario");
     if (reference == nullptr || reference->kind != Node::Kind::scalar) return;
     assembly.attempt([&] {
@@ -235,6 +268,72 @@ void expand_job(Assembly& assembly, Node& job) {
         merge(whole, job);
         job = std::move(whole);
     });
+}
+
+/// Returns a job for each row of the log that `submissions` names, and which runs as this job says.
+std::vector<Entry> jobs_of_log(Assembly& assembly, Entry job) {
+    std::vector<Entry> jobs;
+    const Node file = take(job.value, "submissions");
+    assembly.attempt([&] {
+        for (const char* key : {"arrival", "arrivals", "count", "interval", "poisson", "uniform", "duration", "trace"})
+            if (const Entry* const found = job.value.entry(key))
+                assembly.report(found->mark, fmt::format("'{}' has no effect here: 'submissions' has all jobs", key),
+                                "remove it");
+        if (file.kind != Node::Kind::scalar)
+            return assembly.report(file.mark, "'submissions' is not the name of a file", "`submissions: log.csv`");
+        const std::filesystem::path path = referred_file(file);
+        const Text text = read_text(path, largest_other_file);
+        if (!text.text) return assembly.report(file.mark, text.error, text.hint);
+        const std::vector<Submission> all = read_submissions(shown(path), *text.text);
+        if (all.empty()) return assembly.report(file.mark, "no job of this log ran on a GPU", "");
+        if (all.size() > static_cast<std::size_t>(most_copies))
+            return assembly.report(file.mark, fmt::format("{} jobs are too many", all.size()),
+                                   fmt::format("keep the first lines: `head -n {}`", most_copies + 1));
+        const std::size_t digits = fmt::format("{}", all.size()).size();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            Entry one = job;
+            // In the order of the log, also when sorted by name.
+            one.key = fmt::format("{}-{:0{}}", job.key, i + 1, digits);
+            const auto scalar = [&](std::string value) { return scalar_at(file.mark, std::move(value)); };
+            Node changes = mapping_at(
+                file.mark,
+                {{"arrival", file.mark, scalar(fmt::format("{} s", all[i].submit_s))},
+                 {"duration", file.mark, scalar(fmt::format("{} s", all[i].duration_s))},
+                 {"training", file.mark, mapping_at(file.mark, {{"ranks", file.mark, scalar(all[i].ranks)}})}});
+            merge(one.value, changes);
+            jobs.push_back(std::move(one));
+        }
+    });
+    if (jobs.empty()) jobs.push_back(std::move(job));  // an error is reported
+    return jobs;
+}
+
+}  // namespace
+
+void expand_jobs(Assembly& assembly, Node& document) {
+    Node* const jobs = document.find("jobs");
+    if (jobs == nullptr || jobs->kind != Node::Kind::mapping) return;
+    std::vector<Entry> all;
+    for (Entry& job : jobs->entries) {
+        expand_scenario(assembly, job.value);
+        assembly.expand_references(job.value);
+        if (job.value.find("submissions") == nullptr)
+            all.push_back(std::move(job));
+        else
+            for (Entry& one : jobs_of_log(assembly, std::move(job))) all.push_back(std::move(one));
+    }
+    jobs->entries = std::move(all);
+}
+
+std::vector<Location> places_of_jobs(const Node& document) {
+    const Node* const jobs = document.find("jobs");
+    if (jobs == nullptr) return {};
+    std::vector<const Entry*> sorted;
+    for (const Entry& job : jobs->entries) sorted.push_back(&job);
+    std::ranges::stable_sort(sorted, {}, [](const Entry* job) -> const std::string& { return job->key; });
+    std::vector<Location> places;
+    for (const Entry* job : sorted) places.push_back(locate(job->mark));
+    return places;
 }
 
 void describe_jobs(Fields& scenario, Variant& variant, bool known, std::uint64_t seed) {

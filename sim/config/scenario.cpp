@@ -7,6 +7,7 @@
 #include "sim/base/did_you_mean.hpp"
 #include "sim/config/assembly.hpp"
 #include "sim/config/expect.hpp"
+#include "sim/config/jobs_keys.hpp"
 #include "sim/config/open_keys.hpp"
 #include "sim/config/resolved.hpp"
 #include "sim/config/scenario.hpp"
@@ -112,6 +113,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         if (const auto plan = plans.find(entry.key); plan != plans.end())
             for (const std::string& assignment : plan->second)
                 change(assembly, document, parse_assignment(assembly.library, assignment));
+        expand_jobs(assembly, document);
         scenario.name = std::filesystem::path(path).stem().string();
         GridChoices choices;
         Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect, seed);

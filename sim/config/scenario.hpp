@@ -40,6 +40,7 @@ struct Variant {
     std::optional<CollectivePlan> collective;  ///< replaces model and plan
     std::optional<TracePlan> trace;            ///< the same
     std::optional<JobsPlan> jobs;              ///< the same
+    std::vector<Location> job_places;          ///< where each of the jobs is written: by JobPlan::written
     std::string resolved;                      ///< as resolved YAML: see Resolved::text()
 
     bool is_training() const { return !collective && !trace && !jobs; }

@@ -33,6 +33,19 @@ bool prepare(Assembly& assembly, Entry& variant) {
     return true;
 }
 
+/// Puts the nulls of `changes` into `base`.
+void keep_removals(Node& base, const Node& changes) {
+    for (const Entry& change : changes.entries) {
+        Node* there = base.find(change.key);
+        const bool removes = change.value.kind == Node::Kind::null, inner = change.value.kind == Node::Kind::mapping;
+        if (there == nullptr && (removes || inner)) {
+            base.entries.push_back({change.key, change.mark, removes ? change.value : mapping_at(change.mark)});
+            there = &base.entries.back().value;
+        }
+        if (inner && there->kind == Node::Kind::mapping) keep_removals(*there, change.value);
+    }
+}
+
 }  // namespace
 
 Assignments parse_assignments(Assembly& assembly, const std::vector<std::string>& texts) {
@@ -58,6 +71,13 @@ Node take(Node& node, std::string_view key) {
 void change(Assembly& assembly, Node& document, const Node& changes) {
     drop_alternatives(document, changes);
     merge(document, changes);
+    // A job's scenario is read when all changes are known: it has the keys that they remove.
+    const Node* const changed = changes.find("jobs");
+    Node* const jobs = document.find("jobs");
+    if (changed != nullptr && jobs != nullptr)
+        for (const Entry& entry : changed->entries)
+            if (Node* const job = jobs->find(entry.key); job != nullptr && job->find("scenario") != nullptr)
+                keep_removals(*job, entry.value);
     assembly.expand_references(document);
 }
 

@@ -142,7 +142,8 @@ Variant read_variant(Assembly& assembly, const Node& document, const std::string
     variant.name = name;
     variant.plan.set_seed(seed);
     for (const Node& layer : free_layers.items) variant.plan.free_layers.push_back(layer.scalar);
-    variant.training = place_of(document, "training");
+    variant.training = place_of(document, document.find("jobs") ? "jobs" : "training");
+    variant.job_places = places_of_jobs(document);
     assembly.read(document, "scenario",
                   [&](Fields& fields) { describe_variant(fields, scenario_name, variant, choices, inspect); });
     if (variant.open.everything) list_written(*document.find("training")->find("parallelism"), "", variant.open.kept);

@@ -119,8 +119,17 @@ void drop_alternatives(Node& base, const Node& changes) {
     if (open(changes) && !gives("data")) drop("data");
     if (gives("data") && !gives("model") && open(base)) drop("model");
     if (const Node* framework = changes.find("framework"); framework && framework->find("base")) drop("framework");
-    if (gives("scenario"))
-        for (const char* key : {"workload", "training", "trace", "variant"}) drop(key);
+    if (gives("scenario")) {
+        // Keys that change a job's scenario change the next one, too.
+        if (base.find("scenario") == nullptr)
+            for (const char* key : {"workload", "training", "trace"}) drop(key);
+        drop("variant");
+    }
+    if (gives("submissions"))
+        for (const char* key : {"arrival", "arrivals", "count", "interval", "poisson", "uniform", "duration"}) drop(key);
+    if (gives("arrivals"))
+        for (const char* key : {"arrival", "count", "interval", "poisson", "uniform"}) drop(key);
+    if (gives("count")) drop("arrivals");
     if (const Node* inner = changes.find("jobs"), *old = base.find("jobs"); inner && old)
         for (const Entry& job : inner->entries)
             if (Node* one = base.find("jobs")->find(job.key)) drop_alternatives(*one, job.value);

@@ -13,8 +13,9 @@ void merge(Node& base, const Node& changes);
 
 /// Removes from `base` the alternatives of keys that `changes` give, since a later key overrides an earlier
 /// alternative. Alternatives are `selection` and `algorithm` (with its `overlay` and `segment`), `sweep` and `bytes`,
-/// `batch` and `batch_per_rank`, `model: auto` and `data`, a `framework` and one with a `base`. Applies to the
-/// document itself, its `training` with its `parallelism`, and its `collective`. Must be called before merging.
+/// `batch` and `batch_per_rank`, `model: auto` and `data`, a `framework` and one with a `base`; of a job its `scenario`
+/// and what it replaces, and its ways to arrive. Applies to the document itself, its `training` with its
+/// `parallelism`, its `collective`, and its `jobs`. Must be called before merging.
 void drop_alternatives(Node& base, const Node& changes);
 
 /// Rewrites keys that are paths (`a.b.c: v`) as nested mappings, everywhere in `node`'s top level.

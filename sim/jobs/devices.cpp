@@ -54,12 +54,9 @@ Devices::Devices(const Cluster& cluster)
         if (rack_of_node_[node] >= racks_.size()) racks_.resize(rack_of_node_[node] + 1);
         racks_[rack_of_node_[node]].push_back(node);
     }
-}
-
-std::size_t Devices::free_in_rack(std::uint32_t rack) const {
-    std::size_t sum = 0;
-    for (const std::uint32_t node : racks_[rack]) sum += free_in_node_[node];
-    return sum;
+    for (const std::vector<std::uint32_t>& nodes : racks_)
+        free_in_rack_.push_back(nodes.size() * static_cast<std::size_t>(each_));
+    free_ = taken_.size();
 }
 
 bool Devices::in_use(std::uint32_t rack) const {
@@ -118,6 +115,7 @@ Devices::Numbers Devices::spread(std::size_t ranks) const {
 std::optional<std::vector<std::int64_t>> Devices::choose(JobPlacement placement, std::size_t ranks,
                                                          const std::vector<std::int64_t>& listed,
                                                          std::uint64_t draw) const {
+    if (ranks > free_) return std::nullopt;
     Numbers chosen;
     std::vector<std::uint32_t> racks, used, unused;
     for (std::uint32_t rack = 0; rack < racks_.size(); ++rack) {
@@ -168,6 +166,8 @@ void Devices::take(const std::vector<std::int64_t>& devices) {
     for (const std::int64_t device : devices) {
         taken_[static_cast<std::size_t>(device)] = true;
         --free_in_node_[node_of(device)];
+        --free_in_rack_[rack_of(device)];
+        --free_;
     }
 }
 
@@ -175,6 +175,8 @@ void Devices::give_back(const std::vector<std::int64_t>& devices) {
     for (const std::int64_t device : devices) {
         taken_[static_cast<std::size_t>(device)] = false;
         ++free_in_node_[node_of(device)];
+        ++free_in_rack_[rack_of(device)];
+        ++free_;
     }
 }
 

@@ -38,12 +38,14 @@ private:
     void pack(std::vector<std::uint32_t> racks, std::size_t ranks, Numbers& chosen) const;
     Numbers spread(std::size_t ranks) const;
     std::size_t free_in_node(std::uint32_t node) const { return free_in_node_[node]; }
-    std::size_t free_in_rack(std::uint32_t rack) const;
+    std::size_t free_in_rack(std::uint32_t rack) const { return free_in_rack_[rack]; }
     bool in_use(std::uint32_t rack) const;
 
-    std::int64_t each_;                              ///< devices of a node
-    std::vector<bool> taken_;                        ///< by device
-    std::vector<std::size_t> free_in_node_;          ///< by node
+    std::int64_t each_;                      ///< devices of a node
+    std::vector<bool> taken_;                ///< by device
+    std::vector<std::size_t> free_in_node_;  ///< by node
+    std::vector<std::size_t> free_in_rack_;  ///< by rack
+    std::size_t free_ = 0;
     std::vector<std::uint32_t> rack_of_node_;        ///< by node
     std::vector<std::vector<std::uint32_t>> racks_;  ///< nodes by rack
 };

@@ -11,12 +11,15 @@
 namespace syncline {
 
 /// Returns the sum of the jobs' estimates, each with its iterations, alone and beside the others. A job that may be
-/// folded counts as if it is alone on its links. The flows of `poisson` traffic count once, all of them. Left out:
-/// replays for a queue, other traffic.
+/// folded counts as if it is alone on its links. The flows of `poisson` traffic count once, all of them; other traffic
+/// sends at its rate, or that of a node's port, for as long as jobs run: from their forecasts, with exchanges that move
+/// each byte twice over a port, one after the other where the cluster is too small for all. Left out: replays for a
+/// queue; the time of traces.
 Estimate estimate(const Cluster& cluster, const JobsPlan& plan);
 
 struct JobMemory {
     std::string name;
+    std::size_t written = 0;  ///< JobPlan::written
     Memory memory;
 };
 

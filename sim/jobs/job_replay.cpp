@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/analysis/breakdown.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/execution/trace_error.hpp"
 #include "sim/iteration/iteration.hpp"
@@ -45,37 +46,58 @@ TaskGraph graph_of(Cluster cluster, const JobPlan& job, const std::vector<std::i
     return build_iteration(lower(cluster, job.model, std::move(plan)));
 }
 
-std::set<std::string> names_of(const std::vector<LinkUse>& links) {
-    std::set<std::string> names;
-    for (const LinkUse& link : links) names.insert(link.name);
-    return names;
+/// Returns the links of a replay with the bytes of that many times its iterations.
+std::vector<LinkUse> links_of(const Timeline& timeline, std::uint32_t times) {
+    std::vector<LinkUse> links = timeline.links;
+    for (LinkUse& link : links) link.bytes *= times;
+    return links;
 }
 
-/// Returns the computation of each process in the last iteration.
-std::vector<double> last_computed_s(const TaskGraph& graph, const Timeline& timeline) {
-    std::vector<double> computed_s(graph.processes().size(), 0);
-    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-        const Task& task = graph.tasks()[id];
-        const Stream& stream = graph.streams()[task.stream];
-        if (stream.kind != StreamKind::compute || task.exchange != Task::no_exchange) continue;
-        const Interval& interval = timeline.measured()[id];
-        computed_s[stream.process] += interval.end_s - interval.start_s;
+/// What the processes of a replay do, in seconds.
+struct Work {
+    std::vector<double> computed_s, exposed_s, on_host_s;  ///< by process
+
+    /// Returns that of the last iteration.
+    static Work in_last(const TaskGraph& graph, const Timeline& timeline) {
+        const std::size_t processes = graph.processes().size();
+        Work work{std::vector<double>(processes, 0), std::vector<double>(processes, 0),
+                  std::vector<double>(processes, 0)};
+        std::vector<std::vector<Interval>> computing(processes), exchanging(processes);
+        for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+            const Task& task = graph.tasks()[id];
+            const Stream& stream = graph.streams()[task.stream];
+            const Interval& interval = timeline.measured()[id];
+            const double length_s = interval.end_s - interval.start_s;
+            const bool exchanges = task.exchange != Task::no_exchange;
+            if (stream.kind == StreamKind::compute) computing[stream.process].push_back(interval);
+            if (exchanges && stream.kind != StreamKind::receive) exchanging[stream.process].push_back(interval);
+            if (stream.kind == StreamKind::compute && !exchanges) work.computed_s[stream.process] += length_s;
+            if (stream.kind == StreamKind::aggregate || stream.kind == StreamKind::host)
+                work.on_host_s[stream.process] += length_s;
+        }
+        for (std::size_t process = 0; process < processes; ++process) {
+            const auto in_flight = merged(std::move(exchanging[process]));
+            work.exposed_s[process] = length_s(in_flight) - overlap_s(merged(std::move(computing[process])), in_flight);
+        }
+        return work;
     }
-    return computed_s;
-}
+};
 
 /// Returns the run of a part, or of a graph without parts. `folded`: the number of iterations, if each counts as the
 /// last one, and processes may stand for others; nothing if all were simulated.
 JobRun run_of(const TaskGraph& graph, const Timeline& timeline, PartId part, double end_s,
               std::optional<std::uint32_t> folded) {
-    const std::vector<double> computed_s = folded ? last_computed_s(graph, timeline) : timeline.computed_s;
+    const Work work =
+        folded ? Work::in_last(graph, timeline) : Work{timeline.computed_s, timeline.exposed_s, timeline.on_host_s};
     const std::uint32_t times = folded.value_or(1);
     JobRun run;
     run.end_s = end_s;
     for (ProcessId process = 0; process < graph.processes().size(); ++process) {
         if (graph.processes()[process].part != part) continue;
-        run.computed_s += computed_s[process] * times;
-        run.longest_compute_s = std::max(run.longest_compute_s, computed_s[process] * times);
+        run.activity.compute_s += work.computed_s[process] * times;
+        run.activity.exposed_communication_s += work.exposed_s[process] * times;
+        run.activity.host_s += work.on_host_s[process] * times;
+        run.longest_compute_s = std::max(run.longest_compute_s, work.computed_s[process] * times);
         run.bytes_sent += timeline.sent_by[process] * times;
     }
     return run;
@@ -94,7 +116,7 @@ PlacedJob place_job(const Cluster& cluster, const JobPlan& plan, std::vector<std
     const auto refuse = [&](const char* why) {
         throw ReplayError(fmt::format("job '{}' cannot run on its devices: {}", plan.name, why));
     };
-    PlacedJob job{&plan, std::move(devices), start_s};
+    PlacedJob job{&plan, std::move(devices), start_s, plan.iterations()};
     try {
         job.graph = graph_of(cluster, plan, job.devices);
     } catch (const ParallelismError& error) {
@@ -112,19 +134,25 @@ bool folds(const Cluster& cluster, const PlacedJob& job) {
     return iterations_alike(job.graph) && choose_fidelity(fidelity, cluster, job.graph).folds;
 }
 
+double iteration_alone_s(const Cluster& cluster, PlacedJob job, const Watch& watch) {
+    job.iterations = 2;
+    const std::vector<double> ends_s = replay_together(cluster, {&job}, {}, {}, watch).timeline.part_end_s.front();
+    return ends_s[1] - ends_s[0];
+}
+
 JobRun replay_alone(const Cluster& cluster, const PlacedJob& job, const Watch& watch) {
     if (folds(cluster, job)) {
         ReplayOptions options;
-        options.iterations = job.plan->iterations();
+        options.iterations = job.iterations;
         options.measured = options.iterations - 1;
         options.fold = true;
         const Timeline timeline = watched_replay(cluster, job.graph, options, watch);
         JobRun run = run_of(job.graph, timeline, 0, job.start_s + timeline.iteration_end_s.back(), options.iterations);
-        run.links = names_of(timeline.links);
+        run.links = links_of(timeline, options.iterations);
         return run;
     }
     SharedReplay replayed = replay_together(cluster, {&job}, {}, {}, watch);
-    replayed.runs.front().links = names_of(replayed.timeline.links);
+    replayed.runs.front().links = std::move(replayed.links);
     return std::move(replayed.runs.front());
 }
 
@@ -136,7 +164,7 @@ SharedReplay replay_together(const Cluster& cluster, const std::vector<const Pla
     bool even = true;
     for (const PlacedJob* job : jobs) {
         replayed.graph.append(job->graph);
-        const std::uint32_t iterations = std::min(how.most_iterations, job->plan->iterations());
+        const std::uint32_t iterations = std::min(how.most_iterations, job->iterations);
         even = even && (options.parts.empty() || iterations == options.iterations);
         options.parts.push_back({iterations, job->start_s, false, job->plan->name});
         options.iterations = std::max(options.iterations, iterations);
@@ -154,6 +182,7 @@ SharedReplay replay_together(const Cluster& cluster, const std::vector<const Pla
     } catch (const std::logic_error& error) {
         explain_deadlock(error);
     }
+    replayed.links = links_of(replayed.timeline, options.fold ? options.iterations : 1);
     for (PartId part = 0; part < jobs.size(); ++part) {
         double end_s = jobs[part]->start_s;
         for (const double one_s : replayed.timeline.part_end_s[part]) end_s = std::max(end_s, one_s);

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
-#include <string>
 #include <vector>
 
+#include "sim/analysis/activity.hpp"
 #include "sim/analysis/observed.hpp"
 #include "sim/plan/jobs_plan.hpp"
 #include "sim/platform/cluster.hpp"
@@ -19,20 +18,24 @@ struct PlacedJob {
     const JobPlan* plan = nullptr;
     std::vector<std::int64_t> devices;  ///< by rank
     double start_s = 0;
+    std::uint32_t iterations = 1;
     TaskGraph graph = {};  ///< of one iteration
 };
 
 /// What a job did in a replay, in all its iterations together.
 struct JobRun {
     double end_s = 0;
-    double computed_s = 0;         ///< computation of all ranks
+    Activity activity = {};        ///< of all ranks; its host_s counts each server and processor by itself
     double longest_compute_s = 0;  ///< of the rank that computes most
     std::uint64_t bytes_sent = 0;
-    std::set<std::string> links = {};  ///< with bytes; of a job alone
+    std::vector<LinkUse> links = {};  ///< with bytes; of a job alone
 };
 
-/// Gives a job these devices. Throws ReplayError if it cannot run on them.
+/// Gives a job these devices, and its plan's iterations. Throws ReplayError if it cannot run on them.
 PlacedJob place_job(const Cluster& cluster, const JobPlan& plan, std::vector<std::int64_t> devices, double start_s);
+
+/// Returns the time of a job's second iteration from a standing start, if it has the cluster for itself.
+double iteration_alone_s(const Cluster& cluster, PlacedJob job, const Watch& watch);
 
 /// Replays a job that has the cluster for itself, from its start. It is folded where its fidelity says so, and where
 /// all its iterations are alike.
@@ -42,7 +45,8 @@ JobRun replay_alone(const Cluster& cluster, const PlacedJob& job, const Watch& w
 struct SharedReplay {
     TaskGraph graph;
     Timeline timeline;
-    std::vector<JobRun> runs;  ///< by job
+    std::vector<JobRun> runs;    ///< by job
+    std::vector<LinkUse> links;  ///< with the bytes of all jobs and other traffic, in all iterations
 };
 
 struct TogetherOptions {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,7 +21,7 @@ constexpr std::uint64_t most_recorded = 8'000'000;
 constexpr std::size_t most_neighbours = 10;
 
 std::uint64_t messages_of(const PlacedJob& job) {
-    return count_messages(job.graph, job.plan->iterations());
+    return count_messages(job.graph, job.iterations);
 }
 
 class Experiment {
@@ -34,6 +36,13 @@ public:
         result_.devices = static_cast<std::int64_t>(schedule_.devices().count());
         add_use();
         return std::move(result_);
+    }
+
+    /// Returns the energy of the whole cluster in the makespan.
+    std::optional<Energy> energy(double makespan_s) const {
+        Working working{makespan_s, cluster_.nodes, static_cast<std::uint32_t>(cluster_.nodes), activity_, {}};
+        for (const auto& [name, link] : links_) working.links.push_back(link);
+        return energy_of(cluster_, working);
     }
 
     /// Returns the number of first iterations whose neighbours are known; 0: all are.
@@ -52,22 +61,28 @@ private:
             job.why_not = schedule_.why_not(number);
             return;
         }
-        std::set<std::int64_t> nodes, racks;
+        std::set<std::int64_t> nodes;
+        std::set<std::uint32_t> racks;
         for (const std::int64_t device : started->job.devices) {
             nodes.insert(schedule_.devices().node_of(device));
             racks.insert(schedule_.devices().rack_of(device));
         }
         job.nodes.assign(nodes.begin(), nodes.end());
         job.racks = static_cast<std::uint32_t>(racks.size());
+        job.in_racks.assign(racks.begin(), racks.end());
         job.start_s = started->job.start_s;
+        job.iterations = started->job.iterations;
         job.messages = messages_of(started->job);
         job.alone_s = (started->alone.end_s - started->job.start_s) / job.iterations;
     }
 
     void replay(const std::vector<std::size_t>& group) {
         ++result_.groups;
-        if (group.size() == 1 && plan_.traffic.empty())
-            return ran(group.front(), schedule_.started()[group.front()]->alone);
+        if (group.size() == 1 && plan_.traffic.empty()) {
+            const JobRun& alone = schedule_.started()[group.front()]->alone;
+            carried(alone.links);
+            return ran(group.front(), alone);
+        }
         std::vector<const PlacedJob*> jobs;
         std::vector<std::string> names;
         std::uint64_t messages = 0;
@@ -81,7 +96,7 @@ private:
             result_.neighbours_known = false;
             const SharedReplay shared = replay_together(cluster_, jobs, plan_.traffic, {}, watch_);
             for (std::size_t i = 0; i < group.size(); ++i) ran(group[i], shared.runs[i]);
-            return;
+            return carried(shared.links);
         }
         // Of many iterations the first ones say who the neighbours are.
         TogetherOptions recorded{true};
@@ -92,9 +107,11 @@ private:
             sampled_ = recorded.most_iterations;
         }
         const SharedReplay shared = replay_together(cluster_, jobs, plan_.traffic, recorded, watch_);
-        const std::vector<JobRun> runs =
-            messages > most_recorded ? replay_together(cluster_, jobs, plan_.traffic, {}, watch_).runs : shared.runs;
-        for (std::size_t i = 0; i < group.size(); ++i) ran(group[i], runs[i]);
+        std::optional<SharedReplay> whole;
+        if (messages > most_recorded) whole = replay_together(cluster_, jobs, plan_.traffic, {}, watch_);
+        const SharedReplay& all = whole ? *whole : shared;
+        for (std::size_t i = 0; i < group.size(); ++i) ran(group[i], all.runs[i]);
+        carried(all.links);
         std::vector<std::vector<Neighbour>> neighbours = neighbours_of(shared.graph, shared.timeline, names);
         for (std::size_t i = 0; i < group.size(); ++i) {
             JobResult& job = result_.jobs[group[i]];
@@ -112,8 +129,20 @@ private:
         job.iteration_s = (run.end_s - *job.start_s) / job.iterations;
         job.compute_s = run.longest_compute_s / job.iterations;
         job.bytes_sent = run.bytes_sent;
-        computed_s_ += run.computed_s;
-        held_s_ += static_cast<double>(job.ranks) * (run.end_s - *job.start_s);
+        const double held_s = static_cast<double>(job.ranks) * (run.end_s - *job.start_s);
+        held_s_ += held_s;
+        activity_.compute_s += run.activity.compute_s;
+        activity_.exposed_communication_s += run.activity.exposed_communication_s;
+        activity_.host_s += run.activity.host_s;
+        job.energy_J = held_J(cluster_, held_s, run.activity);
+    }
+
+    void carried(const std::vector<LinkUse>& links) {
+        if (!cluster_.has_power()) return;
+        for (const LinkUse& link : links) {
+            const auto [known, added] = links_.try_emplace(link.name, link);
+            if (!added) known->second.bytes += link.bytes;
+        }
     }
 
     void add_use() {
@@ -128,8 +157,9 @@ private:
         result_.makespan_s = last_s - first_s;
         const double device_s = static_cast<double>(result_.devices) * result_.makespan_s;
         if (device_s == 0) return;
-        result_.cluster_use = computed_s_ / device_s;
+        result_.cluster_use = activity_.compute_s / device_s;
         result_.allocated = held_s_ / device_s;
+        result_.unheld_J = held_J(cluster_, beyond_rounding(device_s - held_s_, device_s), {});
     }
 
     const Cluster& cluster_;
@@ -137,7 +167,9 @@ private:
     const Watch& watch_;
     JobSchedule schedule_;
     JobsResult result_;
-    double computed_s_ = 0, held_s_ = 0;
+    double held_s_ = 0;
+    Activity activity_;
+    std::map<std::string, LinkUse> links_;  ///< with the bytes of all jobs and other traffic; only for their energy
     std::uint32_t sampled_ = 0;
 };
 
@@ -178,6 +210,7 @@ Result simulate(const Cluster& cluster, const JobsPlan& plan, const Watch& watch
         result.messages += job.messages;
         result.bytes_sent += job.bytes_sent;
     }
+    result.energy = experiment.energy(jobs.makespan_s);
     result.cost = cost_of(cluster, std::ssize(nodes), plan.ranks(), jobs.makespan_s);
     result.folded.messages_simulated = result.messages;
     result.closed_form.why_not = "none for jobs";
@@ -185,6 +218,8 @@ Result simulate(const Cluster& cluster, const JobsPlan& plan, const Watch& watch
     double end_s = 0;
     for (const JobResult& job : jobs.jobs) end_s = std::max(end_s, job.end_s.value_or(0));
     for (std::string& note : fault_notes(cluster, end_s, {})) result.notes.push_back(std::move(note));
+    if (result.energy)
+        if (const std::string note = result.energy->note(); !note.empty()) result.notes.push_back(note);
     return result;
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "sim/base/counted.hpp"
@@ -29,7 +31,8 @@ JobSchedule::JobSchedule(const Cluster& cluster, const JobsPlan& plan, const Wat
       watch_(watch),
       all_share_(links_unknown(cluster) || !plan.traffic.empty()),
       devices_(cluster),
-      started_(plan.jobs.size()) {}
+      started_(plan.jobs.size()),
+      group_of_(plan.jobs.size()) {}
 
 std::optional<std::vector<std::int64_t>> JobSchedule::choose(const Devices& devices, std::size_t job) const {
     const JobPlan& plan = plan_.jobs[job];
@@ -37,26 +40,78 @@ std::optional<std::vector<std::int64_t>> JobSchedule::choose(const Devices& devi
                           split_mix(plan_.seed + job));
 }
 
+PlacedJob JobSchedule::placed(std::size_t job, std::vector<std::int64_t> devices, double now_s) {
+    const JobPlan& plan = plan_.jobs[job];
+    PlacedJob placed = place_job(cluster_, plan, std::move(devices), now_s);
+    if (plan.duration_s == 0) return placed;
+    const auto [known, added] = iterations_.try_emplace(job, 1);
+    if (added) {
+        constexpr double most = 1e9;
+        const auto packed =
+            Devices(cluster_).choose(JobPlacement::packed, static_cast<std::size_t>(plan.ranks()), {}, 0);
+        const double one_s = iteration_alone_s(cluster_, place_job(cluster_, plan, *packed, 0), watch_);
+        known->second = static_cast<std::uint32_t>(std::clamp(std::round(plan.duration_s / one_s), 1.0, most));
+    }
+    placed.iterations = known->second;
+    return placed;
+}
+
 bool JobSchedule::start(std::size_t job, double now_s) {
     auto devices = choose(devices_, job);
     if (!devices) return false;
     auto started = std::make_unique<Started>();
-    started->job = place_job(cluster_, plan_.jobs[job], std::move(*devices), now_s);
+    started->job = placed(job, std::move(*devices), now_s);
     started->alone = replay_alone(cluster_, started->job, watch_);
     devices_.take(started->job.devices);
     started_[job] = std::move(started);
     running_.push_back(job);
+    join(job);
     return true;
 }
 
+void JobSchedule::end(std::size_t job) {
+    devices_.give_back(started_[job]->job.devices);
+    std::erase(running_, job);
+    if (!all_share_)
+        for (const LinkUse& link : started_[job]->alone.links) std::erase(running_on_[link.name], job);
+}
+
+void JobSchedule::join(std::size_t job) {
+    auto group = std::make_shared<Group>();
+    group->jobs.push_back(job);
+    group_of_[job] = group;
+    const auto merge = [&](std::size_t other) {
+        const std::shared_ptr<Group> joined = group_of_[other];
+        if (joined == group) return;
+        group->jobs.insert(group->jobs.end(), joined->jobs.begin(), joined->jobs.end());
+        for (const std::size_t one : joined->jobs) group_of_[one] = group;
+    };
+    if (all_share_) {
+        // Other traffic goes on from the beginning, whoever runs beside it.
+        for (std::size_t other = 0; other < started_.size(); ++other)
+            if (started_[other]) merge(other);
+    } else {
+        for (const LinkUse& link : started_[job]->alone.links) {
+            std::vector<std::size_t>& running = running_on_[link.name];
+            for (const std::size_t other : running) merge(other);
+            running.push_back(job);
+        }
+    }
+    std::ranges::sort(group->jobs);
+}
+
 void JobSchedule::start_waiting(double now_s) {
+    std::set<std::size_t> unfit;  // what does not fit now does not fit when others have taken devices
     for (std::size_t i = 0; i < waiting_.size();) {
-        if (start(waiting_[i], now_s))
+        const std::size_t written = plan_.jobs[waiting_[i]].written;
+        if (!unfit.contains(written) && start(waiting_[i], now_s)) {
             waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-        else if (plan_.queue == JobQueue::skip)
+        } else if (plan_.queue == JobQueue::skip) {
+            unfit.insert(written);
             ++i;
-        else
+        } else {
             break;
+        }
     }
     if (plan_.queue == JobQueue::backfill) backfill(now_s);
 }
@@ -86,8 +141,7 @@ void JobSchedule::backfill(double now_s) {
         if (devices) {
             const auto of_first = [&](std::int64_t device) { return std::ranges::binary_search(reserved, device); };
             starts = reserved_s == never || std::ranges::none_of(*devices, of_first) ||
-                     replay_alone(cluster_, place_job(cluster_, plan_.jobs[job], *devices, now_s), watch_).end_s <=
-                         reserved_s;
+                     replay_alone(cluster_, placed(job, *devices, now_s), watch_).end_s <= reserved_s;
         }
         if (starts && start(job, now_s))
             waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -97,44 +151,21 @@ void JobSchedule::backfill(double now_s) {
 }
 
 std::vector<std::vector<std::size_t>> JobSchedule::groups() const {
-    std::vector<std::size_t> head(started_.size());  // of each job's group
-    std::iota(head.begin(), head.end(), std::size_t{0});
-    const auto head_of = [&](std::size_t job) {
-        while (head[job] != job) job = head[job];
-        return job;
-    };
-    const auto join = [&](std::size_t a, std::size_t b) {
-        const std::size_t one = head_of(a), other = head_of(b);
-        head[std::max(one, other)] = std::min(one, other);
-    };
-    std::map<std::string, std::size_t> user;
-    for (std::size_t job = 0; job < started_.size(); ++job) {
-        if (!started_[job]) continue;
-        if (all_share_) join(job, user.try_emplace("", job).first->second);
-        for (const std::string& link : started_[job]->alone.links) join(job, user.try_emplace(link, job).first->second);
-    }
-    std::map<std::size_t, std::vector<std::size_t>> groups;
-    for (std::size_t job = 0; job < started_.size(); ++job)
-        if (started_[job]) groups[head_of(job)].push_back(job);
     std::vector<std::vector<std::size_t>> result;
-    for (auto& [first, jobs] : groups) result.push_back(std::move(jobs));
+    for (std::size_t job = 0; job < started_.size(); ++job)
+        if (started_[job] && group_of_[job]->jobs.front() == job) result.push_back(group_of_[job]->jobs);
     return result;
 }
 
 double JobSchedule::end_s(std::size_t job) {
-    for (const std::vector<std::size_t>& group : groups()) {
-        const auto place = std::ranges::find(group, job);
-        if (place == group.end()) continue;
-        if (group.size() == 1 && plan_.traffic.empty()) return started_[job]->alone.end_s;
-        const auto [found, added] = replayed_.try_emplace(group);
-        if (added) {
-            std::vector<const PlacedJob*> jobs;
-            for (const std::size_t one : group) jobs.push_back(&started_[one]->job);
-            found->second = replay_together(cluster_, jobs, plan_.traffic, {}, watch_).runs;
-        }
-        return found->second[static_cast<std::size_t>(place - group.begin())].end_s;
+    Group& group = *group_of_[job];
+    if (group.jobs.size() == 1 && plan_.traffic.empty()) return started_[job]->alone.end_s;
+    if (group.runs.empty()) {
+        std::vector<const PlacedJob*> jobs;
+        for (const std::size_t one : group.jobs) jobs.push_back(&started_[one]->job);
+        group.runs = replay_together(cluster_, jobs, plan_.traffic, {}, watch_).runs;
     }
-    return never;
+    return group.runs[static_cast<std::size_t>(std::ranges::lower_bound(group.jobs, job) - group.jobs.begin())].end_s;
 }
 
 void JobSchedule::run() {
@@ -153,10 +184,7 @@ void JobSchedule::run() {
         if (first_end_s == now_s)
             for (const std::size_t job : running_)
                 if (end_s(job) == now_s) ended.push_back(job);
-        for (const std::size_t job : ended) {
-            devices_.give_back(started_[job]->job.devices);
-            std::erase(running_, job);
-        }
+        for (const std::size_t job : ended) end(job);
         // Those that arrive at the same instant are looked at together.
         for (; next < arriving.size() && plan_.jobs[arriving[next]].arrival_s == now_s; ++next)
             waiting_.push_back(arriving[next]);

@@ -15,8 +15,9 @@
 ///
 /// A job that waits starts when another gives its devices back, and that moment depends on all jobs that run. The
 /// future changes nothing that was before: jobs that have started are replayed from the beginning of time, the first
-/// end at which a waiting job can start is where it starts, and all is replayed with it. Only jobs that share links
-/// with each other, directly or by others, are replayed together; each group once for each set of its jobs.
+/// end at which a waiting job can start is where it starts, and its group is replayed with it. A group has the jobs
+/// that share links with each other at some time, directly or by others; each is replayed together, once for each set
+/// of its jobs. A job that has ended takes nothing from those that start later.
 namespace syncline {
 
 class JobSchedule {
@@ -39,11 +40,20 @@ public:
     const Devices& devices() const { return devices_; }
 
 private:
+    struct Group {
+        std::vector<std::size_t> jobs;  ///< in the order of their numbers
+        std::vector<JobRun> runs;       ///< of each; empty: not known since a job joined
+    };
+
     /// Starts a job now if it finds devices.
     bool start(std::size_t job, double now_s);
+    void end(std::size_t job);
     void start_waiting(double now_s);
     void backfill(double now_s);
     std::optional<std::vector<std::int64_t>> choose(const Devices& devices, std::size_t job) const;
+    PlacedJob placed(std::size_t job, std::vector<std::int64_t> devices, double now_s);
+    /// Puts a job that has started in a group with those that run on its links.
+    void join(std::size_t job);
     /// Returns when a started job ends, if nothing starts after it.
     double end_s(std::size_t job);
 
@@ -54,7 +64,9 @@ private:
     Devices devices_;
     std::vector<std::unique_ptr<Started>> started_;
     std::vector<std::size_t> running_, waiting_;
-    std::map<std::vector<std::size_t>, std::vector<JobRun>> replayed_;  ///< by group
+    std::map<std::size_t, std::uint32_t> iterations_;             ///< by job with a duration
+    std::vector<std::shared_ptr<Group>> group_of_;                ///< by job
+    std::map<std::string, std::vector<std::size_t>> running_on_;  ///< by link
 };
 
 }  // namespace syncline

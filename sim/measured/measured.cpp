@@ -9,6 +9,7 @@
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/units.hpp"
+#include "sim/config/jobs_keys.hpp"
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/resolved.hpp"
 #include "sim/config/variant.hpp"
@@ -226,6 +227,7 @@ MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const Measur
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] && measurements.parameters[i].applies_to(row.series)) apply(document, i, *values[i]);
     for (const Node& changes : last) merge_in(changes);
+    expand_jobs(assembly, document);
     const Node free_layers = changed ? alternative->free_layers : Node();
     std::string unnamed;
     GridChoices grids;

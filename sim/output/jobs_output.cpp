@@ -9,6 +9,7 @@
 #include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/cells.hpp"
+#include "sim/output/field_cells.hpp"
 #include "sim/output/notes.hpp"
 #include "sim/output/result_fields.hpp"
 
@@ -60,6 +61,8 @@ const std::vector<JobColumn>& columns() {
         {{"compute", "compute_s", Shown::if_chosen}, [](const JobResult& j) { return ran(j, j.compute_s); }},
         {{"sent", "bytes_sent", Shown::if_chosen}, [](const JobResult& j) { return text::bytes(j.bytes_sent); }},
         {{"messages", "messages", Shown::if_chosen}, [](const JobResult& j) { return fmt::format("{}", j.messages); }},
+        {{"energy", "energy_J", Shown::if_any},
+         [](const JobResult& j) { return j.energy_J ? cell_of(*j.energy_J, Unit::joules) : "-"; }},
         {{"taken", "taken_s", Shown::if_any},
          [](const JobResult& j) { return j.neighbours.empty() ? "-" : seconds(j.neighbours.front().taken_s); }},
         {{"by", "neighbour", Shown::if_any, Align::left},
@@ -76,17 +79,39 @@ std::string results_notes(const std::vector<Result>& results) {
     return notes(by_name);
 }
 
+/// Returns "1.5 s (1.2 s to 2 s)": a median with the 5 % and 95 % quantiles.
+std::string spread(const Spread& one, std::string (*shown)(double)) {
+    return fmt::format("{} ({} to {})", shown(one.median), shown(one.p05), shown(one.p95));
+}
+
 std::string summary(const std::vector<Result>& results, const TableLayout& layout) {
-    std::vector<Row> rows{
-        {"variant", "jobs", "makespan", "cluster use", "devices held", "mean slowdown", "worst slowdown", "mean wait"}};
+    Row head{"variant",      "jobs",          "makespan",       "cluster use",
+             "devices held", "mean slowdown", "worst slowdown", "mean wait"};
+    const bool metered = std::ranges::any_of(results, [](const Result& r) { return r.energy.has_value(); });
+    const bool repeated = std::ranges::any_of(results, [](const Result& r) { return r.repeated.has_value(); });
+    if (metered) head.insert(head.end(), {"energy", "of free devices", "mean power"});
+    std::vector<Row> rows{head};
+    std::vector<Row> seeds{
+        {"variant", "seeds", "median makespan (5 to 95 %)", "median of mean slowdown", "median of mean iteration"}};
     for (const Result& result : results) {
         const JobsResult& jobs = *result.jobs;
         rows.push_back({result.variant, fmt::format("{} of {}", jobs.started(), jobs.jobs.size()),
                         seconds(jobs.makespan_s), percent(jobs.cluster_use), percent(jobs.allocated),
                         three_digits(jobs.mean_slowdown()), three_digits(jobs.worst_slowdown()),
                         seconds(jobs.mean_wait_s())});
+        if (result.energy)
+            rows.back().insert(rows.back().end(),
+                               {cell_of(result.energy->total_J(), Unit::joules),
+                                jobs.unheld_J ? cell_of(*jobs.unheld_J, Unit::joules) : "-",
+                                result.energy->mean_W() ? cell_of(*result.energy->mean_W(), Unit::watts) : "-"});
+        if (result.repeated && jobs.makespans_s && jobs.slowdowns)
+            seeds.push_back({result.variant, fmt::format("{}", result.repeated->count),
+                             spread(*jobs.makespans_s, seconds), spread(*jobs.slowdowns, three_digits),
+                             spread(*result.repeated, seconds)});
     }
-    return aligned(rows, 0, layout);
+    std::string text = aligned(rows, 0, layout);
+    if (repeated) text += "\n" + aligned(seeds, 0, layout);
+    return text;
 }
 
 }  // namespace
@@ -95,22 +120,25 @@ Json object_of(const JobResult& job) {
     Json neighbours = Json::array();
     for (const Neighbour& one : job.neighbours) neighbours.push_back(object_of(one));
     const auto if_run = [&](double value) { return job.end_s ? Json(value) : Json(nullptr); };
-    return {{"name", job.name},
-            {"ranks", job.ranks},
-            {"nodes", job.nodes},
-            {"racks", job.racks},
-            {"iterations", job.iterations},
-            {"arrival_s", job.arrival_s},
-            {"start_s", or_null(job.start_s)},
-            {"wait_s", if_run(job.wait_s())},
-            {"end_s", or_null(job.end_s)},
-            {"iteration_s", if_run(job.iteration_s)},
-            {"alone_s", if_run(job.alone_s)},
-            {"slowdown", if_run(job.slowdown())},
-            {"compute_s", if_run(job.compute_s)},
-            {"bytes_sent", job.bytes_sent},
-            {"messages", job.messages},
-            {"neighbours", std::move(neighbours)}};
+    Json json{{"name", job.name},
+              {"ranks", job.ranks},
+              {"nodes", job.nodes},
+              {"racks", job.racks},
+              {"in_racks", job.in_racks},
+              {"iterations", job.iterations},
+              {"arrival_s", job.arrival_s},
+              {"start_s", or_null(job.start_s)},
+              {"wait_s", if_run(job.wait_s())},
+              {"end_s", or_null(job.end_s)},
+              {"iteration_s", if_run(job.iteration_s)},
+              {"alone_s", if_run(job.alone_s)},
+              {"slowdown", if_run(job.slowdown())},
+              {"compute_s", if_run(job.compute_s)},
+              {"bytes_sent", job.bytes_sent},
+              {"messages", job.messages},
+              {"neighbours", std::move(neighbours)}};
+    if (job.energy_J) json["energy_J"] = *job.energy_J;
+    return json;
 }
 
 std::vector<Column> job_columns(const std::vector<Result>& results) {
@@ -135,7 +163,7 @@ std::string jobs_table(const std::string& name, const std::vector<Result>& resul
 std::string jobs_csv(const std::vector<Result>& results) {
     std::string text =
         "variant,job,ranks,racks,iterations,arrival_s,start_s,wait_s,end_s,iteration_s,alone_s,slowdown,compute_s,"
-        "bytes_sent,messages,neighbour,link,taken_s\n";
+        "bytes_sent,messages,energy_J,neighbour,link,taken_s\n";
     for (const Result& result : results)
         for (const JobResult& job : result.jobs->jobs) {
             const auto if_run = [&](double value) { return field(job.end_s ? std::optional(value) : std::nullopt); };
@@ -144,8 +172,8 @@ std::string jobs_csv(const std::vector<Result>& results) {
                 line({quoted(result.variant), quoted(job.name), field(job.ranks), field(job.racks),
                       field(job.iterations), field(job.arrival_s), field(job.start_s), if_run(job.wait_s()),
                       field(job.end_s), if_run(job.iteration_s), if_run(job.alone_s), if_run(job.slowdown()),
-                      if_run(job.compute_s), field(job.bytes_sent), field(job.messages), most ? quoted(most->job) : "",
-                      most ? quoted(most->link) : "", most ? field(most->taken_s) : ""});
+                      if_run(job.compute_s), field(job.bytes_sent), field(job.messages), field(job.energy_J),
+                      most ? quoted(most->job) : "", most ? quoted(most->link) : "", most ? field(most->taken_s) : ""});
         }
     return text;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
+#include <string_view>
 
 #include "sim/analysis/scaling.hpp"
 #include "sim/output/cells.hpp"
@@ -217,6 +219,20 @@ auto of_elapsed_cost(Get get) {
     };
 }
 
+/// Returns getters of the spread of jobs over several seeds.
+template <class Get>
+auto of_makespans(Get get) {
+    return [get](const Result& r) {
+        return r.jobs && r.jobs->makespans_s ? std::optional(std::invoke(get, *r.jobs->makespans_s)) : std::nullopt;
+    };
+}
+template <class Get>
+auto of_slowdowns(Get get) {
+    return [get](const Result& r) {
+        return r.jobs && r.jobs->slowdowns ? std::optional(std::invoke(get, *r.jobs->slowdowns)) : std::nullopt;
+    };
+}
+
 /// Returns a getter of a number of all jobs together.
 template <class Get>
 auto of_jobs(Get get) {
@@ -404,6 +420,22 @@ const std::vector<ResultField<Result>>& fields_of() {
                           of_jobs(&JobsResult::mean_wait_s))
             .add_if_given("jobs_started", Unit::number, "number of jobs that start; only of `jobs`", 146,
                           of_jobs(&JobsResult::started))
+            .add_if_given("makespan_mean_s", Unit::seconds, "mean over the seeds; only of `jobs` with `--repeat`", 186,
+                          of_makespans(&Spread::mean))
+            .add_if_given("makespan_median_s", Unit::seconds, "median over the seeds; only of `jobs` with `--repeat`",
+                          187, of_makespans(&Spread::median))
+            .add_if_given("makespan_p05_s", Unit::seconds, "5 % quantile; only of `jobs` with `--repeat`", 188,
+                          of_makespans(&Spread::p05))
+            .add_if_given("makespan_p95_s", Unit::seconds, "95 % quantile; only of `jobs` with `--repeat`", 189,
+                          of_makespans(&Spread::p95))
+            .add_if_given("mean_slowdown_mean", Unit::number, "mean over the seeds; only of `jobs` with `--repeat`",
+                          190, of_slowdowns(&Spread::mean))
+            .add_if_given("mean_slowdown_median", Unit::number, "median over the seeds; only of `jobs` with `--repeat`",
+                          191, of_slowdowns(&Spread::median))
+            .add_if_given("mean_slowdown_p05", Unit::number, "5 % quantile; only of `jobs` with `--repeat`", 192,
+                          of_slowdowns(&Spread::p05))
+            .add_if_given("mean_slowdown_p95", Unit::number, "95 % quantile; only of `jobs` with `--repeat`", 193,
+                          of_slowdowns(&Spread::p95))
             .add_if_given("jobs", Unit::list, "the jobs: see [below](#jobs); in CSV one row each", 0,
                           [](const Result& r) {
                               if (!r.jobs) return Json();
@@ -546,8 +578,9 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add_if_given("run_seeds", Unit::number, "number of sampled runs", 126,
                           of_goodput([](const Goodput& g) { return static_cast<double>(g.all_s.size()); }))
             .add_if_given("energy_J", Unit::joules,
-                          "energy of an iteration, with `pue`; only if the platform has `power`", 130,
-                          of_energy(&Energy::total_J))
+                          "energy of an iteration, of `jobs` of the makespan, with `pue`; only if the platform has "
+                          "`power`",
+                          130, of_energy(&Energy::total_J))
             .add_if_given(
                 "energy_per_million_samples_J", Unit::joules, "the same per million samples", 131,
                 [](const Result& r) { return r.energy ? r.energy->per_million_samples_J(r.samples) : std::nullopt; })
@@ -560,6 +593,10 @@ const std::vector<ResultField<Result>>& fields_of() {
                           of_energy(&Energy::switches_J))
             .add_if_given("energy_ports_J", Unit::joules, "the same for ports of the fabric", 136,
                           of_energy(&Energy::ports_J))
+            .add_if_given(
+                "energy_unheld_J", Unit::joules,
+                "part of devices, and their share of hosts, while no job has them, with `pue`; only of `jobs`", 185,
+                [](const Result& r) { return r.jobs ? r.jobs->unheld_J : std::nullopt; })
             .add_if_given("run_energy_J", Unit::joules,
                           "energy of the whole training; only with `training.run` and `power`", 137,
                           [](const Result& r) { return r.run ? r.run->energy_J : std::nullopt; })
@@ -692,12 +729,48 @@ Json object_of(const Result& result) {
     if (!result.jobs) return json;
     // The other fields are those of one training.
     Json of_jobs = Json::object();
-    for (const char* name :
-         {"variant",          "ranks",        "nodes",       "fabric",        "transport",     "exchange",
-          "iteration_time_s", "makespan_s",   "cluster_use", "devices_held",  "mean_slowdown", "worst_slowdown",
-          "mean_wait_s",      "jobs_started", "jobs",        "device_time_s", "cost",          "messages",
-          "bytes_sent",       "notes"})
-        of_jobs[name] = std::move(json[name]);
+    static const std::set<std::string_view> names{"variant",
+                                                  "ranks",
+                                                  "nodes",
+                                                  "fabric",
+                                                  "transport",
+                                                  "exchange",
+                                                  "iteration_time_s",
+                                                  "repeats",
+                                                  "iteration_time_mean_s",
+                                                  "iteration_time_median_s",
+                                                  "iteration_time_p05_s",
+                                                  "iteration_time_p95_s",
+                                                  "makespan_s",
+                                                  "cluster_use",
+                                                  "devices_held",
+                                                  "mean_slowdown",
+                                                  "worst_slowdown",
+                                                  "mean_wait_s",
+                                                  "jobs_started",
+                                                  "makespan_mean_s",
+                                                  "makespan_median_s",
+                                                  "makespan_p05_s",
+                                                  "makespan_p95_s",
+                                                  "mean_slowdown_mean",
+                                                  "mean_slowdown_median",
+                                                  "mean_slowdown_p05",
+                                                  "mean_slowdown_p95",
+                                                  "jobs",
+                                                  "device_time_s",
+                                                  "cost",
+                                                  "energy_J",
+                                                  "power_W",
+                                                  "energy_devices_J",
+                                                  "energy_hosts_J",
+                                                  "energy_switches_J",
+                                                  "energy_ports_J",
+                                                  "energy_unheld_J",
+                                                  "messages",
+                                                  "bytes_sent",
+                                                  "notes"};
+    for (auto& [name, value] : json.items())
+        if (names.contains(name)) of_jobs[name] = std::move(value);
     return of_jobs;
 }
 Json object_of(const CollectiveResult& result) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,10 +39,19 @@ struct JobPlan {
     std::optional<TracePlan> trace = {};  ///< replaces model and plan
     Device device = {};                   ///< the cluster's, with what the training chooses of it
     std::size_t written = 0;              ///< number of the file's job; copies have the same
+    bool random_arrival = false;          ///< drawn with a seed
+    /// Above 0, of a training: the number of iterations is this time by that of an iteration alone on packed devices,
+    /// rounded, at least 1, and `plan.iterations` has no effect.
+    double duration_s = 0;
 
     std::int64_t ranks() const { return trace ? trace->ranks() : plan.ranks; }
     const RankPlacement& rank_placement() const { return trace ? trace->placement : plan.placement; }
     std::uint32_t iterations() const { return trace ? 1 : static_cast<std::uint32_t>(plan.iterations); }
+    /// Returns whether results depend on the seed.
+    bool draws() const {
+        if (random_arrival || placement == JobPlacement::random) return true;
+        return trace ? rank_placement().order == RankPlacement::Order::random : plan.draws();
+    }
 };
 
 /// Messages between devices that belong to no job, for as long as jobs run.
@@ -61,6 +71,8 @@ struct TrafficPlan {
     double until_s = 0;  ///< of `poisson`: no flow begins later
     std::uint64_t seed = 1;
 
+    /// Returns whether results depend on the seed.
+    bool draws() const { return kind == Kind::permutation || kind == Kind::poisson; }
     /// Returns the mean number of flows of `poisson`.
     double flows() const {
         return static_cast<double>(devices.size()) * rate_Bps * until_s / static_cast<double>(bytes);
@@ -77,6 +89,11 @@ struct JobsPlan {
         std::int64_t sum = 0;
         for (const JobPlan& job : jobs) sum += job.ranks();
         return sum;
+    }
+    /// Returns whether results depend on the seed.
+    bool draws() const {
+        return std::any_of(jobs.begin(), jobs.end(), [](const JobPlan& job) { return job.draws(); }) ||
+               std::any_of(traffic.begin(), traffic.end(), [](const TrafficPlan& one) { return one.draws(); });
     }
 };
 

@@ -43,6 +43,11 @@ Session::Session(Simulator& runner, Wires& network, const Speeds& speeds_of_proc
     timeline.recorded.resize(std::min(options.measured, 2 * options.averaged + reach_ - 1) + 1);
     timeline.part_end_s.resize(options.parts.size());
     timeline.computed_s.resize(graph.processes().size(), 0);
+    if (!options.parts.empty()) {
+        doing_.resize(graph.processes().size());
+        timeline.exposed_s.resize(graph.processes().size(), 0);
+        timeline.on_host_s.resize(graph.processes().size(), 0);
+    }
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) incomplete_ += background(stream) ? 0U : 1U;
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
     timeline.sent_by.resize(graph.processes().size(), 0);
@@ -114,12 +119,14 @@ bool Session::given_up(TaskId task, std::uint32_t iteration) {
 void Session::started(TaskId task, std::uint32_t iteration, double now_s) {
     if (Interval* recorded = interval(task, iteration)) recorded->start_s = now_s;
     if (steady_) steady_->started(task, iteration, now_s);
+    if (!doing_.empty()) count_activity(task, true, now_s);
     const ProcessId process = graph.streams()[graph.tasks()[task].stream].process;
     if (graph.processes()[process].begins_with == task) began_s_[process][iteration % 2] = now_s;
 }
 
 void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     ended_[task] = iteration + 1;
+    if (!doing_.empty()) count_activity(task, false, now_s);
     if (Interval* recorded = interval(task, iteration)) recorded->end_s = now_s;
     std::vector<double>& ends_s =
         options_.parts.empty() ? timeline.iteration_end_s : timeline.part_end_s[part_of(task)];
@@ -137,6 +144,20 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
         simulator.unpark(stream);
         stream = next;
     }
+}
+
+void Session::count_activity(TaskId task, bool begins, double now_s) {
+    const Stream& stream = graph.streams()[graph.tasks()[task].stream];
+    Doing& doing = doing_[stream.process];
+    const double since_s = now_s - std::exchange(doing.since_s, now_s);
+    if (doing.exchanging > 0 && doing.computing == 0) timeline.exposed_s[stream.process] += since_s;
+    timeline.on_host_s[stream.process] += doing.on_host * since_s;
+    const auto count = [&](std::uint32_t& number, bool is) {
+        if (is) number = begins ? number + 1 : number - 1;
+    };
+    count(doing.computing, stream.kind == StreamKind::compute);
+    count(doing.exchanging, graph.tasks()[task].exchange != Task::no_exchange && stream.kind != StreamKind::receive);
+    count(doing.on_host, stream.kind == StreamKind::aggregate || stream.kind == StreamKind::host);
 }
 
 Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double seconds, TaskId until) {

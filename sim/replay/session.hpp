@@ -127,6 +127,12 @@ private:
         bool changed = false;                                     ///< since that stream has set its pace
     };
 
+    /// What a process of a graph of parts does now.
+    struct Doing {
+        std::uint32_t computing = 0, exchanging = 0, on_host = 0;  ///< number of tasks
+        double since_s = 0;
+    };
+
     /// A device's copies in one direction.
     struct CopyEngine {
         double until_s = 0;                            ///< time until which it is busy
@@ -136,6 +142,8 @@ private:
     /// Ends the simulation: iteration `last` equals the one before it, and so will all that follow.
     void repeat_from(std::uint32_t last);
     Interval* interval(TaskId task, std::uint32_t iteration);
+    /// Counts a task of a graph of parts that begins or ends.
+    void count_activity(TaskId task, bool begins, double now_s);
     bool enough_ended(TaskId task, std::uint32_t iteration) const;
     void wait_for(StreamId stream, TaskId task) { next_waiter_[stream] = std::exchange(first_waiter_[task], stream); }
     void wait_no_more(StreamId stream, TaskId task);
@@ -169,6 +177,7 @@ private:
     std::vector<double> turn_s_;                 ///< by set of streams that take turns: when the next one begins
     /// What the first member of an exchange that may be given up did, and how many members have not come yet.
     std::map<std::pair<ExchangeId, std::uint32_t>, std::pair<bool, std::size_t>> given_up_;
+    std::vector<Doing> doing_;                        ///< by process; empty without parts
     std::vector<std::array<CopyEngine, 2>> engines_;  ///< by process: inwards, outwards
     std::vector<double> copied_s_;                    ///< by lane: the end of its copy
     /// By process: start times of an even and an odd iteration. See TaskGraph::begin_with() for why two are enough.

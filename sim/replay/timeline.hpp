@@ -38,6 +38,9 @@ struct Timeline {
     /// By process: time in which its compute stream computes, in all iterations of the replay; 0 if it is represented
     /// by another one.
     std::vector<double> computed_s;
+    /// Of a graph of parts, by process, in all its iterations: time in which an exchange is in flight and the compute
+    /// stream is idle, and in which each of its streams on the host works (see Activity). Else empty.
+    std::vector<double> exposed_s, on_host_s;
     std::uint64_t messages = 0;  ///< sent in one iteration by all processes: the mean, if several are measured
     std::uint64_t bytes_sent = 0;
     std::uint64_t messages_folded = 0;    ///< number of these messages that were not simulated

@@ -51,6 +51,7 @@ SYNCLINE_EMBED(validation_charts, SYNCLINE_PAGE_DIR "/validation_charts.js")
 SYNCLINE_EMBED(validation_tables, SYNCLINE_PAGE_DIR "/validation_tables.js")
 SYNCLINE_EMBED(validation, SYNCLINE_PAGE_DIR "/validation.js")
 SYNCLINE_EMBED(plan, SYNCLINE_PAGE_DIR "/plan.js")
+SYNCLINE_EMBED(jobs, SYNCLINE_PAGE_DIR "/jobs.js")
 SYNCLINE_EMBED(page, SYNCLINE_PAGE_DIR "/page.js")
 
 }  // namespace
@@ -98,6 +99,7 @@ std::string_view page_js() {
                                             validation_tables(),
                                             validation(),
                                             plan(),
+                                            jobs(),
                                             page()})
             text += part;
         return text;

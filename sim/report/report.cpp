@@ -94,6 +94,15 @@ std::string report_page(const ReportData& data) {
     return html_page(data.report.name, json);
 }
 
+std::string jobs_page(const Report& report, const std::vector<PageVariant>& variants) {
+    Json json = head("jobs");
+    json["report"] = object_of(report);
+    json["folded"] = "";
+    json["notes"] = text::report_notes(report);
+    put_variants(json, variants);
+    return html_page(report.name, json);
+}
+
 std::string report_page(const SweepReport& report, const std::vector<PageVariant>& variants) {
     Json json = head("exchange");
     json["report"] = object_of(report);

@@ -81,6 +81,10 @@ std::string report_page(const ReportData& data);
 /// scenarios.
 std::string report_page(const SweepReport& report, const std::vector<PageVariant>& variants);
 
+/// Returns the page of jobs that share a platform: jobs and racks over time, and who slows whom. `variants` provide the
+/// scenarios.
+std::string jobs_page(const Report& report, const std::vector<PageVariant>& variants);
+
 /// Returns the output of `syncline results` as an HTML page: the best points, a chart of any result over any setting,
 /// and a sortable table of the rows, with the first `listed` columns; the others are results for charts. Rows beyond
 /// `most_rows` are left out, and the page says so.

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "sim/config/jobs_keys.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/study/study_parts.hpp"
 
@@ -124,6 +125,7 @@ private:
             apply(document_of(key, mark, scalar_at(mark, distribution.draw(seed, key))));
         }
         for (const Node& changes : last_) apply(changes);
+        expand_jobs(parts_.assembly, document);
         return document;
     }
 

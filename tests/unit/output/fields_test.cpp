@@ -127,13 +127,30 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     whole.results.front().updates = WorkerUpdates{1, {1}, 0, 0, {{0, 1}}, {0}, false};
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     // Jobs have fields of their own, and only some of the others.
-    const std::set<std::string> of_jobs{"makespan_s",     "cluster_use", "devices_held", "mean_slowdown",
-                                        "worst_slowdown", "mean_wait_s", "jobs_started", "jobs"};
+    const std::set<std::string> of_jobs{"makespan_s",
+                                        "cluster_use",
+                                        "devices_held",
+                                        "mean_slowdown",
+                                        "worst_slowdown",
+                                        "mean_wait_s",
+                                        "jobs_started",
+                                        "makespan_mean_s",
+                                        "makespan_median_s",
+                                        "makespan_p05_s",
+                                        "makespan_p95_s",
+                                        "mean_slowdown_mean",
+                                        "mean_slowdown_median",
+                                        "mean_slowdown_p05",
+                                        "mean_slowdown_p95",
+                                        "energy_unheld_J",
+                                        "jobs"};
     std::vector<std::string> known = names_in_json<Result>(), of_training = known;
     std::erase_if(of_training, [&](const std::string& name) { return of_jobs.contains(name); });
     CHECK(names == of_training);
     Report shared = report();
-    shared.results.front().jobs.emplace();
+    JobsResult& jobs = shared.results.front().jobs.emplace();
+    jobs.unheld_J = 1;
+    jobs.makespans_s = jobs.slowdowns = Spread{2, 1, 1, 1, 1};
     std::vector<std::string> few;
     collect(Json::parse(to_json(shared)).at("results").at(0), "", few);
     std::erase_if(known, [&](const std::string& name) { return std::ranges::find(few, name) == few.end(); });
