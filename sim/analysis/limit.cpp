@@ -101,7 +101,8 @@ std::string limit_of(const Cluster& cluster, const Breakdown& time, const std::v
 
 std::string limit_of(const Cluster& cluster, double seconds, const std::vector<LinkUse>& links, double part) {
     const LinkPart link = longest_link(cluster, links);
-    return largest({{link.part.words, part * link.part.seconds}, {"latency", seconds - part * link.both_s}});
+    const char* const rest = cluster.faults.empty() ? "latency" : "faults and latency";
+    return largest({{link.part.words, part * link.part.seconds}, {rest, seconds - part * link.both_s}});
 }
 
 }  // namespace syncline
