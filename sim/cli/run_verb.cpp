@@ -228,7 +228,7 @@ void run(const RunOptions& options) {
                 "state\n",
                 variant.name, 100 * result.time.drift);
         }
-        if (variant.plan.noise.varies() && options.repeating.times == 1 && result.time.standard_error > precise) {
+        if ((variant.plan.noise.varies() || variant.plan.documents) && options.repeating.times == 1 && result.time.standard_error > precise) {
             say("note: {}: the mean iteration time with jitter has a standard error of {:.2g} %; raise "
                 "training.iterations to reduce it\n",
                 variant.name, 100 * result.time.standard_error);

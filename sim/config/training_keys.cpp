@@ -265,6 +265,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                  "`kernels.attention`: `flash-attention-2`. Default: the device's `kernels.attention_kernel`."},
                 plan.attention_kernel);
     describe_noise(fields, plan.noise);
+    describe_documents(fields, plan.documents);
     fields.one_of({"exchange",
                    "Exchange of gradients between ranks (`allreduce`) or with servers (`parameter-server`), or of "
                    "models between neighbours (`gossip`)."},
@@ -292,6 +293,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
          "before it (`blocking`)."},
         plan.input_copy,
         {{"none", InputCopy::none}, {"overlapped", InputCopy::overlapped}, {"blocking", InputCopy::blocking}});
+    describe_loading(fields, plan.loading);
     bool fused = false;
     fields.section(
         {"fusion",

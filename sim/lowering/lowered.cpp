@@ -12,6 +12,7 @@
 
 #include "sim/collective/every_rounds.hpp"
 #include "sim/lowering/expert_parallelism.hpp"
+#include "sim/lowering/input_load.hpp"
 #include "sim/lowering/optimizer_step.hpp"
 #include "sim/lowering/sharding.hpp"
 
@@ -264,7 +265,7 @@ std::uint32_t averaged_iterations(const Lowered& training) {
     // One iteration of a random process says little, and there is no steady state to look for.
     const Plan& plan = training.plan;
     // Workers of different speeds do not repeat together either.
-    const bool all = plan.noise.varies() || plan.independent_updates();
+    const bool all = training.iterations_differ() || plan.independent_updates();
     // Whole patterns: parts of one would weigh some of its iterations more.
     return all ? std::max(window, (static_cast<std::uint32_t>(plan.iterations) - 1) / window * window) : window;
 }
@@ -287,6 +288,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     check_nodes(training.plan, training.arrangement, training.places);
     check_expert_nodes(training.arrangement, training.places);
     training.input_copy_s = input_copy_seconds(training);
+    if (training.plan.loading) training.input_load_s = input_load_seconds(training);
     training.buckets = plan_buckets(training);
     Terrains terrains(training.cluster, first_free_node(training.places));
     choose_reductions(training, terrains);
