@@ -88,13 +88,14 @@ void add_longest(Breakdown& result, const TaskGraph& graph, const Timeline& time
     }
 }
 
-/// Returns the longest mean time for which a rank waits for its input after its update, in the last `period` iterations;
-/// nothing if no input is read.
+/// Returns the longest mean time for which a rank waits for its input after its update, in the last `period`
+/// iterations; nothing if no input is read.
 std::optional<double> input_wait(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     const auto is_input = [&](TaskId id) {
         return graph.tasks()[id].phase == Phase::load || graph.tasks()[id].phase == Phase::input_copy;
     };
-    if (std::ranges::none_of(graph.streams(), [](const Stream& one) { return one.kind == StreamKind::load; })) return {};
+    if (std::ranges::none_of(graph.streams(), [](const Stream& one) { return one.kind == StreamKind::load; }))
+        return {};
     const std::size_t count = timeline.recorded.size(), first = count - std::min<std::size_t>(count, period);
     double longest_s = 0;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {

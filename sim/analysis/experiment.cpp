@@ -251,8 +251,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.parallelism = plan.parallelism;
     result.time = time;
     add_slowest(result, whole.graph, plan.noise);
-    result.balance = work_balance(training, whole.measured + 1 - std::min(whole.averaged, whole.measured + 1),
-                                  whole.measured);
+    result.balance =
+        work_balance(training, whole.measured + 1 - std::min(whole.averaged, whole.measured + 1), whole.measured);
     if (time.iteration_s > 0)
         result.throughput_samples_per_s = static_cast<double>(plan.used_batch()) / time.iteration_s;
     result.scaling = plan.scaling;

@@ -9,15 +9,15 @@ std::optional<WorkBalance> work_balance(const Lowered& training, std::uint32_t f
     if (!training.arrangement.documents) return std::nullopt;
     const DocumentWork& documents = *training.arrangement.documents;
     double fixed_s = 0, scores = 0;
-    std::vector<double> core_s(documents.scores.size(), 0);        // by kind
-    std::vector<std::uint32_t> one(documents.scores.size(), 0);    // a layer of each kind
+    std::vector<double> core_s(documents.scores.size(), 0);      // by kind
+    std::vector<std::uint32_t> one(documents.scores.size(), 0);  // a layer of each kind
     for (std::uint32_t layer = 0; layer < training.arrangement.layers.size(); ++layer) {
         const PlacedLayer& placed = training.arrangement.layers[layer];
         const double all_s = placed.time.forward_s + placed.time.backward_s() + placed.recompute_s;
         const std::uint32_t kind = documents.kinds[layer];
-        const double own_s = kind == DocumentWork::none
-                                 ? 0
-                                 : placed.time.core_forward_s * (placed.recomputed ? 2 : 1) + placed.time.core_backward_s;
+        const double own_s = kind == DocumentWork::none ? 0
+                                                        : placed.time.core_forward_s * (placed.recomputed ? 2 : 1) +
+                                                              placed.time.core_backward_s;
         fixed_s += all_s - own_s;
         if (kind == DocumentWork::none) continue;
         core_s[kind] += own_s;

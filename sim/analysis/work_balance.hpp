@@ -9,9 +9,9 @@
 ///
 /// The work of a microbatch in an iteration is the time of its forward and backward passes, and of what is computed
 /// again, through all layers. Its imbalance is the largest work of an iteration's microbatches, of all replicas, by
-/// their mean (max · M / Σ: Z. Wang et al., "WLB-LLM", OSDI 2025); that of replicas likewise, with the sum of each one's
-/// microbatches. Both are means over the measured iterations. 1: all are equal. Without a pipeline an iteration takes at
-/// least the work of the replica with most; in a pipeline a long microbatch also holds up those behind it.
+/// their mean (max · M / Σ: Z. Wang et al., "WLB-LLM", OSDI 2025); that of replicas likewise, with the sum of each
+/// one's microbatches. Both are means over the measured iterations. 1: all are equal. Without a pipeline an iteration
+/// takes at least the work of the replica with most; in a pipeline a long microbatch also holds up those behind it.
 namespace syncline {
 
 struct WorkBalance {

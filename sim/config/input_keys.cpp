@@ -21,15 +21,15 @@ std::string_view trimmed(std::string_view text) {
 /// Reads lengths of documents, one per line; a first line that is no number is a header. Throws ConfigError.
 std::vector<std::int64_t> read_lengths(const std::string& path, std::string_view text) {
     std::vector<std::int64_t> lengths;
-    const auto fail = [&](std::size_t line, const std::string& message) {
+    const auto fail = [&](int line, const std::string& message) {
         throw ConfigError({{{path, line, 1, ""}, message, "one length in tokens per line, such as `1713`"}});
     };
-    std::size_t number = 0;
+    int number = 0;
     while (!text.empty()) {
         ++number;
         const std::string_view line = trimmed(text.substr(0, text.find('\n')));
-        text.remove_prefix(std::min(text.size(), text.find('\n') == std::string_view::npos ? text.size()
-                                                                                           : text.find('\n') + 1));
+        text.remove_prefix(
+            std::min(text.size(), text.find('\n') == std::string_view::npos ? text.size() : text.find('\n') + 1));
         if (line.empty()) continue;
         std::int64_t length = 0;
         const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), length);
@@ -43,25 +43,27 @@ std::vector<std::int64_t> read_lengths(const std::string& path, std::string_view
 }
 
 void describe(Fields& fields, Documents& documents) {
-    fields.one_of({"lengths", "Distribution of the documents' lengths (see --seed); all have the mean length (`equal`)."},
-                  documents.lengths,
-                  {{"lognormal", Lengths::lognormal},
-                   {"pareto", Lengths::pareto},
-                   {"exponential", Lengths::exponential},
-                   {"uniform", Lengths::uniform},
-                   {"equal", Lengths::equal}});
+    fields.one_of(
+        {"lengths", "Distribution of the documents' lengths (see --seed); all have the mean length (`equal`)."},
+        documents.lengths,
+        {{"lognormal", Lengths::lognormal},
+         {"pareto", Lengths::pareto},
+         {"exponential", Lengths::exponential},
+         {"uniform", Lengths::uniform},
+         {"equal", Lengths::equal}});
     fields.quantity({"mean", "Mean length in tokens: `1200`, `4 k`.", true, false, "file"}, documents.mean,
                     Dimension::count, {.least = 1, .most = static_cast<double>(longest_document)});
     fields.number({"variation", "Coefficient of variation of `lognormal`: standard deviation / mean."},
                   documents.variation, 0, 100);
     fields.number({"shape", "Shape of `pareto`, above 1: the smaller, the more tokens are in few documents."},
                   documents.shape, 1.001, 1000);
-    fields.file({"file",
-                 "File of lengths in tokens, one per line, in place of a distribution: the documents in this order, over "
-                 "and over."},
-                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
-                    documents.listed = read_lengths(path, text);
-                });
+    fields.file(
+        {"file",
+         "File of lengths in tokens, one per line, in place of a distribution: the documents in this order, over "
+         "and over."},
+        [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+            documents.listed = read_lengths(path, text);
+        });
     fields.one_of({"packing",
                    "Packing into sequences: joined and cut (`in-order`), longest first to the sequence with the least "
                    "work (`balanced`), or one each, filled up with padding (`padded`)."},
@@ -78,9 +80,9 @@ void describe(Fields& fields, Documents& documents) {
 }
 
 void describe(Fields& fields, Loading& loading) {
-    fields.quantity({"bytes_per_sample",
-                     "Bytes that are read for a sample: `150 kB`. Default: 4 bytes for each of its tokens."},
-                    loading.bytes_per_sample, Dimension::bytes, {.most = 1e15});
+    fields.quantity(
+        {"bytes_per_sample", "Bytes that are read for a sample: `150 kB`. Default: 4 bytes for each of its tokens."},
+        loading.bytes_per_sample, Dimension::bytes, {.most = 1e15});
     fields.integer({"prefetch",
                     "Number of batches that may be read ahead, while earlier ones are computed; 0: an iteration waits "
                     "for its batch."},
@@ -97,10 +99,11 @@ void describe_documents(Fields& training, std::optional<Documents>& documents) {
 }
 
 void describe_loading(Fields& training, std::optional<Loading>& loading) {
-    training.section({"loading",
-                      "Reading of input from the platform's `storage`, by all ranks at the same time. Default: the input "
-                      "is there."},
-                     [&](Fields& inner) { describe(inner, loading ? *loading : loading.emplace()); });
+    training.section(
+        {"loading",
+         "Reading of input from the platform's `storage`, by all ranks at the same time. Default: the input "
+         "is there."},
+        [&](Fields& inner) { describe(inner, loading ? *loading : loading.emplace()); });
 }
 
 }  // namespace syncline::config

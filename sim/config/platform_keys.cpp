@@ -310,7 +310,8 @@ void describe(Fields& fields, Cluster& cluster) {
                     "Default: nothing fails."},
                    [&](Fields& inner) { describe(inner, cluster.failures); });
     fields.section(
-        {"storage", "Storage that all nodes share, for the checkpoints of `training.run` and for `training.loading`."}, [&](Fields& inner) {
+        {"storage", "Storage that all nodes share, for the checkpoints of `training.run` and for `training.loading`."},
+        [&](Fields& inner) {
             inner.quantity({"write_bandwidth", "Bandwidth at which all nodes of a job together write: `2 TBps`."},
                            cluster.storage.write_Bps, Dimension::bandwidth, bandwidths);
             inner.quantity({"read_bandwidth", "Bandwidth at which all nodes of a job together read: `2 TBps`."},

@@ -210,10 +210,11 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.batch_per_rank, 1, 1 << 24);
     fields.integer({"batch", "Samples per iteration of all ranks together; replaces `batch_per_rank`."}, open.batch, 1,
                    1 << 30);
-    fields.integer({"iterations",
-                    "Number of iterations. The last one is measured (with `jitter`, all but the first) and one more "
-                    "follows it; with 1, only this one is replayed, from an idle cluster."},
-                   plan.iterations, 1, 10'000);
+    fields.integer(
+        {"iterations",
+         "Number of iterations. The last one is measured (with `jitter` or `documents` all but the first), one more "
+         "follows it; with 1, only this one is replayed, from an idle cluster."},
+        plan.iterations, 1, 10'000);
     fields.section(
         {"run",
          "Length of the whole training, for its number of iterations, time and cost, with failures and without."},

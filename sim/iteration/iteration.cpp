@@ -153,7 +153,7 @@ private:
     TaskId computed_;  ///< the last task of the passes and of what follows them
     TaskId update_ = 0;
     std::vector<TaskId> gathered_;  ///< the first gathering of updated weights before the forward pass
-    std::optional<TaskId> load_;  ///< of the input
+    std::optional<TaskId> load_;    ///< of the input
     std::optional<StreamId> host_copies_;
     std::optional<TaskId> gradients_on_host_;  ///< the last copy
 };

@@ -167,8 +167,8 @@ struct Arrangement {
     std::vector<PlacedLayer> layers;  ///< of the model, in forward order
     /// First layer of each virtual stage, followed by the number of layers.
     std::vector<std::uint32_t> first_layer;
-    std::vector<Boundary> boundaries;  ///< after each virtual stage but the last
-    Pipeline pipeline;                 ///< the plan's
+    std::vector<Boundary> boundaries;            ///< after each virtual stage but the last
+    Pipeline pipeline;                           ///< the plan's
     std::optional<DocumentWork> documents = {};  ///< of which samples are made
 
     /// Returns the stage that a virtual stage is on.

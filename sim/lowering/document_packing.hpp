@@ -10,14 +10,14 @@
 ///
 /// `in_order`: all are joined, and cut wherever a sequence ends (GPT-3, Llama 3); no token is padding.
 ///
-/// `balanced`: the documents of an iteration's sequences, joined and cut at the end of the last one, longest first, each
-/// to the sequence with the least Σ n² that has room, which is the longest-processing-time rule (R. Graham, "Bounds on
-/// multiprocessing timing anomalies", 1969) for the cost of attention. What has room nowhere is cut: a part fills the
-/// emptiest sequence. Compare the fixed-length greedy packing of Z. Wang et al., "WLB-LLM: workload-balanced 4D
-/// parallelism for large language model training", OSDI 2025.
+/// `balanced`: the documents of an iteration's sequences, joined and cut at the end of the last one, longest first,
+/// each to the sequence with the least Σ n² that has room, which is the longest-processing-time rule (R. Graham,
+/// "Bounds on multiprocessing timing anomalies", 1969) for the cost of attention. What has room nowhere is cut: a part
+/// fills the emptiest sequence. Compare the fixed-length greedy packing of Z. Wang et al., "WLB-LLM: workload-balanced
+/// 4D parallelism for large language model training", OSDI 2025.
 ///
-/// `padded`: each document, and each part of one longer than s, is a sequence, filled up with padding, which is computed
-/// like tokens.
+/// `padded`: each document, and each part of one longer than s, is a sequence, filled up with padding, which is
+/// computed like tokens.
 ///
 /// Left out: sequences of other lengths than the model's (padding to the longest of a microbatch, WLB-LLM's variable
 /// length); balance over several iterations, and the time to find a packing (4 to 23 ms in WLB-LLM).

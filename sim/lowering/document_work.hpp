@@ -14,12 +14,13 @@
 ///     n²,  with a causal mask n(n+1)/2,  with a window of w < n tokens nw, causal w(w+1)/2 + (n-w)w,
 ///
 /// so that a document costs a·n + b·n², and packs of equal tokens have unequal work. The FLOP of attention's core
-/// (Kernel::core), and its rate where it depends on the sequence, are those of the mean of all sequences of all replayed
-/// iterations (Share::scores). A pass of a microbatch takes as much longer for its core as its scores exceed the mean, on
-/// all stages and ranks of its replica; all else takes the same time. Padding is computed like tokens.
+/// (Kernel::core), and its rate where it depends on the sequence, are those of the mean of all sequences of all
+/// replayed iterations (Share::scores). A pass of a microbatch takes as much longer for its core as its scores exceed
+/// the mean, on all stages and ranks of its replica; all else takes the same time. Padding is computed like tokens.
 ///
-/// Sequences are given to replica 0's first microbatch, then its second, …, then to replica 1's. All draws follow from the
-/// seed, and those of iteration i + 1 from where iteration i stopped; a longer replay begins with the same iterations.
+/// Sequences are given to replica 0's first microbatch, then its second, …, then to replica 1's. All draws follow from
+/// the seed, and those of iteration i + 1 from where iteration i stopped; a longer replay begins with the same
+/// iterations.
 ///
 /// Left out: bytes that a core moves and its launches, which vary like its FLOP; waits for the host that a shorter core
 /// would leave; context-parallel ranks with unequal shares of documents (they have equal ones, as if each document were

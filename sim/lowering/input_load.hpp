@@ -4,10 +4,10 @@
 
 /// Reading of an iteration's input from the storage that all nodes share.
 ///
-/// A batch of B samples of b bytes takes L = max(B·b/R, b·B_n/R_n), with the storage's bandwidth R, and R_n of each node,
-/// of which the one that reads most reads B_n samples. All ranks of the first stage read at the same time, those of a
-/// replica each an equal share, and have read their shares at the same time. The batches of up to `prefetch` further
-/// iterations are read while one computes: in the steady state an iteration of S takes
+/// A batch of B samples of b bytes takes L = max(B·b/R, b·B_n/R_n), with the storage's bandwidth R, and R_n of each
+/// node, of which the one that reads most reads B_n samples. All ranks of the first stage read at the same time, those
+/// of a replica each an equal share, and have read their shares at the same time. The batches of up to `prefetch`
+/// further iterations are read while one computes: in the steady state an iteration of S takes
 ///
 ///     max(S, L)   prefetched (with one iteration ahead and an overlapping copy of C to the device, max(S, L + C)),
 ///     S + L       without.

@@ -66,9 +66,9 @@ constexpr Setting several_rows{"parallelism.model", "2 or more", [](const Plan& 
                                }};
 constexpr Setting domain{"parallelism.domain", "", divides_images};
 constexpr Setting own_layouts{"parallelism.layers", "", [](const Plan& plan) {
-                                  return std::ranges::any_of(
-                                      plan.parallelism.ranges,
-                                      [](const LayerRange& range) { return range.layout.has_value(); });
+                                  return std::ranges::any_of(plan.parallelism.ranges, [](const LayerRange& range) {
+                                      return range.layout.has_value();
+                                  });
                               }};
 constexpr Setting context{"parallelism.context", "",
                           [](const Plan& plan) { return plan.parallelism.layout.context > 1; }};
@@ -164,8 +164,8 @@ constexpr Setting documents{"documents", "", [](const Plan& plan) { return plan.
 constexpr Setting loading{"loading", "", [](const Plan& plan) { return plan.loading.has_value(); }};
 constexpr Setting not_ahead{"loading.prefetch", "0",
                             [](const Plan& plan) { return plan.loading && plan.loading->prefetch == 0; }};
-constexpr Setting sized_by_tokens{
-    "loading", "", [](const Plan& plan) { return plan.loading && !plan.loading->bytes_per_sample; }};
+constexpr Setting sized_by_tokens{"loading", "",
+                                  [](const Plan& plan) { return plan.loading && !plan.loading->bytes_per_sample; }};
 constexpr Setting copied_ahead{"input_copy", "overlapped", is<&Plan::input_copy, InputCopy::overlapped>};
 
 constexpr Setting gossip{"exchange", "gossip", is<&Plan::exchange, ExchangeKind::gossip>};
@@ -255,7 +255,8 @@ constexpr Setting embedding{"", "a model with an embedding",
                             [](const Plan&, const Model& model) { return tokens_per_sample(model).has_value(); }};
 constexpr Setting attention{"", "a model with attention",
                             [](const Plan&, const Model& model) { return is_transformer(model); }};
-constexpr Setting whole_scores{"", "stored scores", [](const Plan&, const Model& model) { return stores_scores(model); }};
+constexpr Setting whole_scores{"", "stored scores",
+                               [](const Plan&, const Model& model) { return stores_scores(model); }};
 /// Attention to another sequence, or sequences of several lengths.
 constexpr Setting several_sequences{"", "several sequences", [](const Plan&, const Model& model) {
                                         const Attention* first = nullptr;
@@ -516,22 +517,26 @@ std::vector<Rule> table() {
         // Input.
         needs({documents}, attention, "workload '{workload}' has no attention, whose work documents would change",
               "remove `documents`"),
-        excludes({documents}, whole_scores, "scores that are stored are computed whole, whatever document a token is of",
+        excludes({documents}, whole_scores,
+                 "scores that are stored are computed whole, whatever document a token is of",
                  "write `attention: flash` in the workload"),
         excludes({documents}, several_sequences,
                  "workload '{workload}' has attention over several sequences, whose documents are not modelled",
                  "remove `documents`"),
-        excludes({documents}, measured, "measured times of layers do not say how much of them is for attention's scores",
+        excludes({documents}, measured,
+                 "measured times of layers do not say how much of them is for attention's scores",
                  "write another `compute`, or remove `documents`"),
         excludes({documents}, domain, "'documents' are those of sequences, which 'domain' does not divide",
                  "remove one of the two"),
-        excludes({documents}, own_layouts, "replicas of a layer with a layout of its own are others than those of samples",
+        excludes({documents}, own_layouts,
+                 "replicas of a layer with a layout of its own are others than those of samples",
                  "remove `layout` of `parallelism.layers`, or `documents`"),
         excludes({documents, loading}, open_plan, "'{setting}' is not modelled where the plan is open",
                  "remove it, or write the plan"),
         needs({loading}, reading, "platform '{platform}' does not say how fast its storage is read",
               "write its `storage`, for example `--set platform.storage.read_bandwidth=100GBps`"),
-        needs({sized_by_tokens}, embedding, "workload '{workload}' has no tokens, by which a sample's bytes are counted",
+        needs({sized_by_tokens}, embedding,
+              "workload '{workload}' has no tokens, by which a sample's bytes are counted",
               "write `bytes_per_sample`, for example `bytes_per_sample: 150 kB`"),
         excludes({not_ahead}, copied_ahead, "a batch that is copied to the device ahead has been read ahead",
                  "write `input_copy: blocking` or `none`, or `prefetch: 1`"),

@@ -210,9 +210,7 @@ auto of_goodput(Get get) {
 
 /// Returns a getter of the balance of documents' work.
 auto of_balance(double WorkBalance::*member) {
-    return [member](const Result& r) {
-        return r.balance ? std::optional<double>((*r.balance).*member) : std::nullopt;
-    };
+    return [member](const Result& r) { return r.balance ? std::optional<double>((*r.balance).*member) : std::nullopt; };
 }
 
 /// Returns a getter of the cost of an elapsed time.
@@ -448,8 +446,9 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add_if_given("attention_scores", Unit::share,
                           "attention's scores, as a share of those of samples of one document; only with `documents`",
                           180, of_balance(&WorkBalance::attention))
-            .add_if_given("padding_share", Unit::share, "share of all positions that are padding; only with `documents`",
-                          181, of_balance(&WorkBalance::padding))
+            .add_if_given("padding_share", Unit::share,
+                          "share of all positions that are padding; only with `documents`", 181,
+                          of_balance(&WorkBalance::padding))
             .add_if_given("micro_batch_imbalance", Unit::number,
                           "work of an iteration's longest microbatch / mean of all microbatches; only with `documents`",
                           182, of_balance(&WorkBalance::micro_batches))

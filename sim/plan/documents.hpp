@@ -7,8 +7,8 @@
 /// Documents of which samples are made: their lengths, in tokens, and how they are packed into sequences.
 namespace syncline {
 
-/// Distribution of lengths with a given mean. `lognormal`: with a coefficient of variation. `pareto`: with a shape a, P(X
-/// > x) = (x0/x)^a from x0 = mean (a - 1)/a. `uniform`: from 0 to twice the mean. All lengths are rounded to whole
+/// Distribution of lengths with a given mean. `lognormal`: with a coefficient of variation. `pareto`: with a shape a,
+/// P(X > x) = (x0/x)^a from x0 = mean (a - 1)/a. `uniform`: from 0 to twice the mean. All lengths are rounded to whole
 /// tokens, and are at least 1.
 enum class Lengths { equal, uniform, exponential, lognormal, pareto };
 
@@ -18,10 +18,10 @@ enum class Packing { in_order, balanced, padded };
 struct Documents {
     Lengths lengths = Lengths::lognormal;
     double mean = 0;
-    double variation = 1;               ///< of `lognormal`
-    double shape = 2;                   ///< of `pareto`
-    std::vector<std::int64_t> listed;   ///< lengths of a file, over and over, in place of a distribution
-    std::string file;                   ///< its name
+    double variation = 1;              ///< of `lognormal`
+    double shape = 2;                  ///< of `pareto`
+    std::vector<std::int64_t> listed;  ///< lengths of a file, over and over, in place of a distribution
+    std::string file;                  ///< its name
     Packing packing = Packing::in_order;
     /// If positive, all sequences have the mean work of so many sequences of each iteration, as if it were divided
     /// evenly: of the reference rank, and where an explanation asks what balance would give.

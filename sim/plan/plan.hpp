@@ -56,7 +56,7 @@ struct Plan {
     /// Number of iterations. The last one is measured, with jitter all except the first, and one more is replayed after
     /// it; 1: only that one, from a cold start.
     std::int64_t iterations = 4;
-    RunLength run = {};  ///< of the whole training
+    RunLength run = {};                       ///< of the whole training
     std::optional<Documents> documents = {};  ///< nothing: each sample is one document
     std::optional<Loading> loading = {};      ///< nothing: input is there
     Noise noise;
@@ -102,8 +102,9 @@ struct Plan {
     void set_seed(std::uint64_t seed) { placement.seed = noise.seed = seed; }
     /// Returns whether results depend on the seed.
     bool draws() const {
-        return noise.varies() || (documents && documents->drawn()) || noise.stragglers.count > 0 || placement.order == RankPlacement::Order::random ||
-               schedule == Schedule::random || parallelism.experts.imbalance > 0;
+        return noise.varies() || (documents && documents->drawn()) || noise.stragglers.count > 0 ||
+               placement.order == RankPlacement::Order::random || schedule == Schedule::random ||
+               parallelism.experts.imbalance > 0;
     }
     /// Returns whether gradients of inputs are exchanged while those of weights are computed.
     bool hides_input_gradients() const {

@@ -37,8 +37,9 @@ constexpr std::array phases{
 };
 static_assert(phases.size() == static_cast<std::size_t>(Phase::communication) + 1);
 
-constexpr std::array streams{"compute",     "input copy", "fusion cycle", "exchange", "push",      "pull", "reduction",
-                             "activations", "transfer",   "receive",      "weights",  "host copy", "input reading", "host"};
+constexpr std::array streams{"compute", "input copy", "fusion cycle",  "exchange", "push",
+                             "pull",    "reduction",  "activations",   "transfer", "receive",
+                             "weights", "host copy",  "input reading", "host"};
 static_assert(streams.size() == static_cast<std::size_t>(StreamKind::host) + 1);
 
 }  // namespace

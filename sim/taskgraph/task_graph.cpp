@@ -149,7 +149,8 @@ void TaskGraph::append(const TaskGraph& part) {
     for (TaskId task = 0; task < part.given_up_by_.size(); ++task)
         if (part.given_up_by_[task] != no_task) give_up(first.task + task, first.task + part.given_up_by_[task]);
     for (TaskId task = 0; task < part.varying_.size(); ++task)
-        if (part.varying_[task].seconds > 0) vary(first.task + task, part.varying_[task].seconds, part.varying_[task].row);
+        if (part.varying_[task].seconds > 0)
+            vary(first.task + task, part.varying_[task].seconds, part.varying_[task].row);
     for (Exchange exchange : part.exchanges_) {
         exchange.group += first.group;
         exchanges_.push_back(exchange);

@@ -260,10 +260,10 @@ private:
     std::vector<std::vector<ProcessId>> groups_;
     std::vector<std::vector<StreamId>> queues_;
     std::uint32_t turns_ = 0;
-    std::vector<std::uint32_t> first_of_;  ///< by task, as far as any are
-    std::vector<TaskId> given_up_by_;      ///< by task, as far as any are
-    std::vector<VaryingPart> varying_;     ///< by task, as far as any are
-    std::vector<Lateness> latenesses_{1};  // by part
+    std::vector<std::uint32_t> first_of_;                       ///< by task, as far as any are
+    std::vector<TaskId> given_up_by_;                           ///< by task, as far as any are
+    std::vector<VaryingPart> varying_;                          ///< by task, as far as any are
+    std::vector<Lateness> latenesses_{1};                       // by part
     std::vector<std::shared_ptr<const VaryingWork>> works_{1};  // by part
     std::vector<Part> parts_;
     std::vector<std::uint32_t> spans_;

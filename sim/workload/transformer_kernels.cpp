@@ -45,7 +45,11 @@ struct HeadKernels {
     double size = real(attention.size()), long_size = size + real(attention.rotary_size);
 
     HeadKernels(const Attention& shape, const Share& share, const Operations& how)
-        : attention(shape), samples(share.samples), operations(how), documents(share.scores), own(head_elements(shape, share.fraction)) {}
+        : attention(shape),
+          samples(share.samples),
+          operations(how),
+          documents(share.scores),
+          own(head_elements(shape, share.fraction)) {}
 
     /// Return products with the scores as result, and with the scores as a factor.
     Kernel score(const char* name, double inner) const {
@@ -65,8 +69,7 @@ struct HeadKernels {
     Kernel fused(bool backward, double inner, double passes) const {
         Kernel kernel = moving("attention", passes * samples * (own.queries + own.keys + own.values + own.sums));
         kernel.flops = 2 * samples * own.scores * inner * looked_at() * documents;
-        kernel.attention =
-            AttentionWork{backward, attention.causal && attention.context == 0, size,
+        kernel.attention = AttentionWork{backward, attention.causal && attention.context == 0, size,
                                          real(attention.seen()) * documents};
         return kernel;
     }
