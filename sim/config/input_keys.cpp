@@ -51,7 +51,7 @@ void describe(Fields& fields, Documents& documents) {
          {"exponential", Lengths::exponential},
          {"uniform", Lengths::uniform},
          {"equal", Lengths::equal}});
-    fields.quantity({"mean", "Mean length in tokens: `1200`, `4 k`.", true, false, "file"}, documents.mean,
+    fields.quantity({"mean", "Mean length in tokens: `1200`, `4 k`.", false, false, "file"}, documents.mean,
                     Dimension::count, {.least = 1, .most = static_cast<double>(longest_document)});
     fields.number({"variation", "Coefficient of variation of `lognormal`: standard deviation / mean."},
                   documents.variation, 0, 100);

@@ -13,7 +13,9 @@
 /// `balanced`: the documents of an iteration's sequences, joined and cut at the end of the last one, longest first,
 /// each to the sequence with the least Σ n² that has room, which is the longest-processing-time rule (R. Graham,
 /// "Bounds on multiprocessing timing anomalies", 1969) for the cost of attention. What has room nowhere is cut: a part
-/// fills the emptiest sequence. Compare the fixed-length greedy packing of Z. Wang et al., "WLB-LLM: workload-balanced
+/// fills the emptiest sequence. By the same rule the sequences, most work first, are given to the replica with the
+/// least work of those that lack some; each has them in this order, so that replicas have microbatches of about the
+/// same work at the same time. Compare the fixed-length greedy packing of Z. Wang et al., "WLB-LLM: workload-balanced
 /// 4D parallelism for large language model training", OSDI 2025.
 ///
 /// `padded`: each document, and each part of one longer than s, is a sequence, filled up with padding, which is
@@ -31,8 +33,8 @@ public:
     /// `documents` must outlive the packer. `positions`: length of a sequence, s.
     Packer(const Documents& documents, std::uint64_t seed, std::int64_t positions);
 
-    /// Returns the next iteration's sequences.
-    std::vector<PackedSequence> next(std::int64_t sequences);
+    /// Returns the next iteration's sequences: those of the first replica, of the second, …, each as many.
+    std::vector<PackedSequence> next(std::int64_t sequences, std::int64_t replicas);
 
 private:
     /// Returns the next document, at most so long; the rest of it is the next one then.

@@ -48,7 +48,7 @@ DocumentWork document_work(const Model& model, const Plan& plan) {
     double tokens = 0;
     Packer packer(documents, plan.noise.seed, positions);
     for (std::size_t iteration = 0; iteration < iterations; ++iteration) {
-        const std::vector<PackedSequence> packed = packer.next(sequences);
+        const std::vector<PackedSequence> packed = packer.next(sequences, work.replicas);
         for (std::size_t number = 0; number < packed.size(); ++number) {
             for (const std::int64_t document : packed[number]) tokens += static_cast<double>(document);
             for (std::size_t kind = 0; kind < masks.size(); ++kind) {

@@ -26,10 +26,10 @@ double input_load_seconds(const Lowered& training) {
 
 double with_input_load(const Lowered& training, double iteration_s) {
     if (!training.plan.loading) return iteration_s;
-    const std::int64_t prefetch = training.plan.loading->prefetch;
-    if (prefetch == 0) return iteration_s + training.input_load_s;
-    const bool joined = prefetch == 1 && training.plan.input_copy == InputCopy::overlapped;
-    return std::max(iteration_s, training.input_load_s + (joined ? training.input_copy_s : 0));
+    const double load_s = training.input_load_s;
+    const double copy_s = training.plan.input_copy == InputCopy::overlapped ? training.input_copy_s : 0;
+    const auto under_way = static_cast<double>(training.plan.loading->prefetch + 1);
+    return std::max({iteration_s, load_s, (iteration_s + load_s + copy_s) / under_way});
 }
 
 }  // namespace syncline
