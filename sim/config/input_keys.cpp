@@ -21,8 +21,9 @@ std::string_view trimmed(std::string_view text) {
 /// Reads lengths of documents, one per line; a first line that is no number is a header. Throws ConfigError.
 std::vector<std::int64_t> read_lengths(const std::string& path, std::string_view text) {
     std::vector<std::int64_t> lengths;
-    const auto fail = [&](int line, const std::string& message) {
-        throw ConfigError({{{path, line, 1, ""}, message, "one length in tokens per line, such as `1713`"}});
+    const auto fail = [&](int line, const std::string& message, std::string_view shown = {}) {
+        throw ConfigError(
+            {{{path, line, 1, std::string(shown)}, message, "one length in tokens per line, such as `1713`"}});
     };
     int number = 0;
     while (!text.empty()) {
@@ -35,7 +36,7 @@ std::vector<std::int64_t> read_lengths(const std::string& path, std::string_view
         const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), length);
         if (error == std::errc::invalid_argument && number == 1) continue;
         if (error != std::errc() || end != line.data() + line.size() || length < 1 || length > longest_document)
-            fail(number, fmt::format("'{}' is not a whole number from 1 to {}", line, longest_document));
+            fail(number, fmt::format("'{}' is not a whole number from 1 to {}", line, longest_document), line);
         lengths.push_back(length);
     }
     if (lengths.empty()) fail(1, "the file has no lengths");

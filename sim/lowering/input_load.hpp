@@ -6,11 +6,11 @@
 ///
 /// A batch of B samples of b bytes takes L = max(B·b/R, b·B_n/R_n), with the storage's bandwidth R, and R_n of each
 /// node, of which the one that reads most reads B_n samples. All ranks of the first stage read at the same time, those
-/// of a replica each an equal share, and have read their shares at the same time. The batches of up to `prefetch`
-/// further iterations are read while one computes: in the steady state an iteration of S takes
+/// of a replica each an equal share, and have read their shares at the same time. A batch is read, copied to the device
+/// and computed; it is read as soon as the one `prefetch` + 1 before it is computed. In the steady state an iteration
+/// that takes S without reading, with a copy of C that overlaps (otherwise 0), takes
 ///
-///     max(S, L)   prefetched (with one iteration ahead and an overlapping copy of C to the device, max(S, L + C)),
-///     S + L       without.
+///     max(S, L, (S + L + C) / (prefetch + 1)).
 ///
 /// Left out: decoding and other work of the processor, latency and caches of the storage, sharing of links with
 /// messages, checkpoints and other jobs that use the storage, labels that the last stage reads.

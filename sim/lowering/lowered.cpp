@@ -261,9 +261,14 @@ std::uint32_t averaged_iterations(const Lowered& training) {
             idle = idle || leaves_idle(rare ? rare->of() : algorithm, exchange.among.size);
         }
     }
+    // Where reading, copying and computing wait for each other in turn, an iteration takes their sum by the number of
+    // batches under way only on average: input_load.hpp.
+    const Plan& plan = training.plan;
+    if (plan.loading && plan.input_copy == InputCopy::overlapped &&
+        (plan.loading->prefetch == 1 || training.input_copy_s > training.input_load_s))
+        period = std::lcm(period, static_cast<std::uint32_t>(plan.loading->prefetch) + 1);
     const std::uint32_t window = idle ? enough * period : period;
     // One iteration of a random process says little, and there is no steady state to look for.
-    const Plan& plan = training.plan;
     // Workers of different speeds do not repeat together either.
     const bool all = training.iterations_differ() || plan.independent_updates();
     // Whole patterns: parts of one would weigh some of its iterations more.
