@@ -80,10 +80,41 @@ void add_longest(Breakdown& result, const TaskGraph& graph, const Timeline& time
             case StreamKind::host_copy:
                 raise(result.longest_copies_s);
                 break;
+            case StreamKind::load:
+                raise(result.longest_load_s);
+                break;
             default:
                 break;
         }
     }
+}
+
+/// Returns the longest mean time for which a rank waits for its input after its update, in the last `period`
+/// iterations; nothing if no input is read.
+std::optional<double> input_wait(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
+    const auto is_input = [&](TaskId id) {
+        return graph.tasks()[id].phase == Phase::load || graph.tasks()[id].phase == Phase::input_copy;
+    };
+    if (std::ranges::none_of(graph.streams(), [](const Stream& one) { return one.kind == StreamKind::load; }))
+        return {};
+    const std::size_t count = timeline.recorded.size(), first = count - std::min<std::size_t>(count, period);
+    double longest_s = 0;
+    for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
+        if (graph.streams()[stream].kind != StreamKind::compute || graph.tasks_of(stream).empty()) continue;
+        double waits_s = 0;
+        for (const Dependency& input : graph.dependencies_of(graph.tasks_of(stream).front())) {
+            if (!is_input(input.on)) continue;
+            for (std::size_t iteration = first; iteration < count; ++iteration) {
+                if (input.distance > iteration) continue;
+                const double there_s = timeline.recorded[iteration - input.distance][input.on].end_s;
+                const double free_s =
+                    iteration == 0 ? 0 : timeline.recorded[iteration - 1][graph.tasks_of(stream).back()].end_s;
+                waits_s += std::max(0.0, there_s - free_s);
+            }
+        }
+        longest_s = std::max(longest_s, waits_s / period);
+    }
+    return longest_s;
 }
 
 /// Computes Breakdown::standard_error of the last `count` iterations.
@@ -269,6 +300,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
                                 window_of(timeline, update, period), period, period);
     add_extremes(result, graph, timeline, period);
     result.pipeline_bubble = bubble(graph, timeline, period);
+    result.input_wait_s = input_wait(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {
         const double before_s = (ended_s(period) - ended_s(2 * std::size_t{period})) / period;

@@ -31,6 +31,9 @@ struct Breakdown {
     /// The longest times for which any process computes, adds up data as a parameter server, and copies between device
     /// and host.
     double longest_compute_s = 0, longest_reduction_s = 0, longest_copies_s = 0;
+    double longest_load_s = 0;  ///< and reads input from the storage
+    /// Longest time for which a rank waits for its input after the iteration before; empty unless input is read.
+    std::optional<double> input_wait_s = std::nullopt;
     std::optional<double> pipeline_bubble = std::nullopt;  ///< empty without stages, or if no time passes
     std::optional<Activity> activity = std::nullopt;       ///< of all ranks; only if their energy is asked for
     /// Relative difference in length to the previous iteration (with a period, to the previous window); 0 if too few

@@ -67,16 +67,18 @@ void add_slowest(Result& result, const TaskGraph& graph, const Noise& noise) {
 }
 
 /// Returns whether the exchanges that updates need not wait for yet take longer than the measured iteration.
-bool exchanges_fall_behind(const Plan& plan, const ReplayedIteration& replayed) {
+bool exchanges_fall_behind(const Lowered& training, const ReplayedIteration& replayed) {
+    const Plan& plan = training.plan;
     if (plan.exchange_delay == 0) return false;
     constexpr double small = 1e-3;  // the iteration's error is no larger
-    const double random = plan.noise.varies() ? 3 * replayed.time.standard_error : 0;
+    const double random = training.iterations_differ() ? 3 * replayed.time.standard_error : 0;
     return falling_behind(replayed.graph, replayed.timeline, replayed.averaged) > small + random;
 }
 
 /// Returns whether workers of different speeds have not reached the bound of their staleness yet, which makes the fast
 /// ones wait.
-bool workers_drift_apart(const Plan& plan, const TaskGraph& graph, const WorkerUpdates& updates) {
+bool workers_drift_apart(const Lowered& training, const TaskGraph& graph, const WorkerUpdates& updates) {
+    const Plan& plan = training.plan;
     if (plan.servers.updates != Updates::stale_synchronous) return false;
     if (updates.lead == 0 || updates.lead >= static_cast<std::uint64_t>(plan.servers.staleness)) return false;
     constexpr double small = 0.01;
@@ -86,7 +88,7 @@ bool workers_drift_apart(const Plan& plan, const TaskGraph& graph, const WorkerU
     const double first = graph.processes().front().pace.slowdown;
     for (std::size_t rank = 1; rank < updates.per_s_by_rank.size(); ++rank)
         if (graph.processes()[rank].pace.slowdown != first) return true;
-    return !plan.noise.varies() && updates.lead > 1;
+    return !training.iterations_differ() && updates.lead > 1;
 }
 
 /// Returns the maximum error of the iteration time if ends have an error of up to `error_s`. Then another rank that
@@ -150,7 +152,7 @@ std::uint32_t iterations_of(const Lowered& training) {
     const std::uint32_t window = training.averaged;
     // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
     // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
-    const bool all = training.plan.noise.varies() || training.plan.independent_updates();
+    const bool all = training.iterations_differ() || training.plan.independent_updates();
     if (!training.cluster.faults.empty() && !training.plan.independent_updates()) return asked == 1 ? 1 : asked + 1;
     const std::uint32_t least = all ? window + 1 : 2 * window + 1;
     // The first iterations wait for no exchange. If more than one is allowed to be in flight, c being the computation
@@ -253,6 +255,8 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (!cluster.faults.empty() && !plan.independent_updates())
         result.iteration_times_s = iteration_times_s(whole.graph, timeline);
     add_slowest(result, whole.graph, plan.noise);
+    result.balance =
+        work_balance(training, whole.measured + 1 - std::min(whole.averaged, whole.measured + 1), whole.measured);
     if (time.iteration_s > 0)
         result.throughput_samples_per_s = static_cast<double>(plan.used_batch()) / time.iteration_s;
     result.scaling = plan.scaling;
@@ -284,10 +288,10 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (std::string note = above_peak_note(result.utilisation, cluster.device);
         !note.empty() && plan.free_layers.empty())
         result.notes.push_back(std::move(note));
-    if (exchanges_fall_behind(plan, whole))
+    if (exchanges_fall_behind(training, whole))
         result.notes.push_back(
             "exchanges fall behind: the measured iteration is too short; raise `training.iterations`");
-    if (result.updates && workers_drift_apart(plan, whole.graph, *result.updates))
+    if (result.updates && workers_drift_apart(training, whole.graph, *result.updates))
         result.notes.push_back(
             "workers still drift apart: the bound of their staleness is not reached; raise `training.iterations`");
     if (plan.independent_updates() && cluster.has_power())

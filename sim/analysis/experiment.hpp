@@ -13,6 +13,7 @@
 #include "sim/analysis/observed.hpp"
 #include "sim/analysis/theory.hpp"
 #include "sim/analysis/utilisation.hpp"
+#include "sim/analysis/work_balance.hpp"
 #include "sim/analysis/worker_updates.hpp"
 #include "sim/base/spread.hpp"
 #include "sim/lowering/device_memory.hpp"
@@ -43,6 +44,7 @@ struct Result {
     /// Expected computation time of the slowest rank in an iteration (see slowest.hpp), and the same in units of the
     /// longest planned one; empty without jitter of the computation.
     std::optional<double> expected_slowest_s, expected_slowest_factor;
+    std::optional<WorkBalance> balance = {};  ///< set if the plan has documents
     /// Empty if the iteration takes no time.
     std::optional<double> throughput_samples_per_s;
     Scaling scaling = Scaling::weak;

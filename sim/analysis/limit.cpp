@@ -81,6 +81,7 @@ std::string limit_of(const Cluster& cluster, const std::string& computation, con
                     link.part,
                     {"reductions", time.longest_reduction_s},
                     {"copies", time.longest_copies_s},
+                    {"storage", time.longest_load_s},
                     waiting,
                     {"latency", time.exposed_communication_s - link.both_s}});
 }

@@ -40,7 +40,7 @@ std::vector<Sizes> tries(const Pipeline& pipeline, std::int64_t all) {
 bool may_repeat(const Lowered& training) {
     const Plan& plan = training.plan;
     const Pipeline& pipeline = plan.parallelism.pipeline;
-    return training.averaged == 1 && !plan.noise.varies() && !plan.independent_updates() &&
+    return training.averaged == 1 && !training.iterations_differ() && !plan.independent_updates() &&
            pipeline.schedule != PipelineSchedule::gpipe;
 }
 

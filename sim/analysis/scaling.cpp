@@ -17,6 +17,7 @@ Plan one_rank(const Plan& plan) {
     one.batch_per_rank = plan.scaling == Scaling::strong ? plan.global_batch() : plan.batch_per_rank;
     one.parallelism = {};
     one.noise = {};
+    if (one.documents) one.documents->evened_out = plan.global_batch();
     return one;
 }
 

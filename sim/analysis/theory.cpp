@@ -14,6 +14,7 @@
 #include "sim/iteration/operations.hpp"
 #include "sim/iteration/pass_times.hpp"
 #include "sim/lowering/gradient_sync.hpp"
+#include "sim/lowering/input_load.hpp"
 #include "sim/platform/wiring.hpp"
 
 namespace syncline {
@@ -269,12 +270,15 @@ private:
 };
 
 /// Returns why the iteration has no closed form, although its exchanges may have one; else nothing.
-std::string why_none_of_iteration(const Cluster& cluster, const Plan& plan) {
+std::string why_none_of_iteration(const Lowered& training) {
+    const Cluster& cluster = training.cluster;
+    const Plan& plan = training.plan;
     if (plan.overlap == Overlap::across_iterations) return "none for overlapping iterations";
     if (plan.exchange_delay > 0) return "none where an exchange has several iterations";
     if (plan.local_steps > 1 && plan.overlap != Overlap::none)
         return "none where some iterations exchange and overlap, and others do not exchange";
     if (plan.noise.any()) return "none for iterations with jitter or stragglers";
+    if (training.uneven()) return "none where documents make the work of microbatches differ";
     if (plan.offload == Offload::gradients)
         return "none where gradients are copied to the host during the backward pass";
     if (plan.compression.any()) return "none where gradients are encoded and decoded";
@@ -330,6 +334,7 @@ std::string why_none_of_groups(const Lowered& training) {
     for (const PlacedLayer& layer : arrangement.layers)
         if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than rows";
     if (plan.noise.any()) return "none with jitter or stragglers";
+    if (training.uneven()) return "none where documents make the work of microbatches differ";
     if (plan.offload == Offload::gradients)
         return "none where gradients are copied to the host during the backward pass";
     if (plan.exchange == ExchangeKind::gossip || plan.compression.any() || plan.fusion.tick_s() > 0 ||
@@ -372,17 +377,18 @@ double iteration_s(const Lowered& training, double gradients_s) {
         busy_s +=
             training.arrangement.micro_batches * (layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
     busy_s = std::max(busy_s, gradients_s) + training.steps.front().total_s();
-    return training.plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
+    return with_input_load(training,
+                           training.plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s);
 }
 
 /// Returns the closed form of an iteration in which all ranks exchange all gradients, and nothing else.
 ClosedForm form_of_gradients(const Lowered& training) {
-    std::string why_not = why_none_of_iteration(training.cluster, training.plan);
+    std::string why_not = why_none_of_iteration(training);
     const std::uint32_t syncs = gradient_syncs(training.plan, training.arrangement);
     if (why_not.empty() && syncs > 1 && training.plan.fusion.tick_s() > 0)
         why_not = "none for a cycle with exchanges after each microbatch";
     // Nothing overlaps with an exchange, or waits for one, where there is none.
-    const bool alone = training.buckets.empty() && !training.plan.noise.any();
+    const bool alone = training.buckets.empty() && !training.plan.noise.any() && !training.uneven();
     if (alone && training.plan.offload != Offload::gradients) why_not.clear();
     ClosedForm result{no_exchange, 0.0, {}, why_not};
     const Servers& servers = training.plan.servers;

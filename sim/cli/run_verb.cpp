@@ -229,10 +229,11 @@ void run(const RunOptions& options) {
                 "state\n",
                 variant.name, 100 * result.time.drift);
         }
-        if (variant.plan.noise.varies() && options.repeating.times == 1 && result.time.standard_error > precise) {
-            say("note: {}: the mean iteration time with jitter has a standard error of {:.2g} %; raise "
+        const bool differ = variant.plan.noise.varies() || variant.plan.documents;
+        if (differ && options.repeating.times == 1 && result.time.standard_error > precise) {
+            say("note: {}: the mean iteration time with {} has a standard error of {:.2g} %; raise "
                 "training.iterations to reduce it\n",
-                variant.name, 100 * result.time.standard_error);
+                variant.name, variant.plan.noise.varies() ? "jitter" : "documents", 100 * result.time.standard_error);
         }
         report.results.push_back(std::move(result));
     }

@@ -45,6 +45,9 @@ void describe(Fields& fields, CollectivePlan& plan);
 void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open);
 /// Describes the key `parallelism`: a word, which divides the work among all `ranks` in one way, or a product of ways.
 void describe_parallelism(Fields& training, std::int64_t ranks, Parallelism& parallelism, OpenPlan& open);
+/// Describe the keys `documents` and `loading`.
+void describe_documents(Fields& training, std::optional<Documents>& documents);
+void describe_loading(Fields& training, std::optional<Loading>& loading);
 /// Describes the key `precision`.
 void describe(Fields& fields, Precision& precision);
 /// Describes the key `compression`.

@@ -445,9 +445,14 @@ void describe(Fields& fields, Cluster& cluster) {
                     "Default: nothing fails."},
                    [&](Fields& inner) { describe(inner, cluster.failures); });
     fields.section(
-        {"storage", "Storage that all nodes share, for the checkpoints of `training.run`."}, [&](Fields& inner) {
+        {"storage", "Storage that all nodes share, for the checkpoints of `training.run` and for `training.loading`."},
+        [&](Fields& inner) {
             inner.quantity({"write_bandwidth", "Bandwidth at which all nodes of a job together write: `2 TBps`."},
                            cluster.storage.write_Bps, Dimension::bandwidth, bandwidths);
+            inner.quantity({"read_bandwidth", "Bandwidth at which all nodes of a job together read: `2 TBps`."},
+                           cluster.storage.read_Bps, Dimension::bandwidth, bandwidths);
+            inner.quantity({"node_bandwidth", "Maximum bandwidth at which one node reads. Default: no such limit."},
+                           cluster.storage.node_Bps, Dimension::bandwidth, bandwidths);
         });
     check_multiprocessors(fields, cluster);
     describe_faults(fields, cluster);

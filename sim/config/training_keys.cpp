@@ -212,8 +212,8 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                    1 << 30);
     fields.integer(
         {"iterations",
-         "Number of iterations. The last one is measured (with `jitter` all but the first, with faults all) and "
-         "one more follows it; with 1, only this one is replayed, from an idle cluster."},
+         "Number of iterations. The last one is measured (`jitter`, `documents`: all but the first; `faults`: all), one "
+         "more follows it; with 1, only this one is replayed, from an idle cluster."},
         plan.iterations, 1, 10'000);
     fields.section(
         {"run",
@@ -266,6 +266,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
                  "`kernels.attention`: `flash-attention-2`. Default: the device's `kernels.attention_kernel`."},
                 plan.attention_kernel);
     describe_noise(fields, plan.noise);
+    describe_documents(fields, plan.documents);
     fields.one_of({"exchange",
                    "Exchange of gradients between ranks (`allreduce`) or with servers (`parameter-server`), or of "
                    "models between neighbours (`gossip`)."},
@@ -293,6 +294,7 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
          "before it (`blocking`)."},
         plan.input_copy,
         {{"none", InputCopy::none}, {"overlapped", InputCopy::overlapped}, {"blocking", InputCopy::blocking}});
+    describe_loading(fields, plan.loading);
     bool fused = false;
     fields.section(
         {"fusion",

@@ -45,6 +45,7 @@ PathKind kind_of(const Task& task) {
         case Phase::input_copy:
         case Phase::to_host:
         case Phase::to_device:
+        case Phase::load:
             return PathKind::copy;
         case Phase::release:
             return PathKind::timer;

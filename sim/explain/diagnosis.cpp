@@ -31,6 +31,7 @@ public:
         if (result_.limited_by.empty()) return "An iteration takes no time.";
         std::string text = limit();
         if (const std::string other = besides(); !other.empty()) text += " " + other;
+        if (const std::string uneven = heaviest(); !uneven.empty()) text += " " + uneven;
         if (const std::string change = helps(); !change.empty()) text += " " + change;
         return text;
     }
@@ -109,6 +110,14 @@ private:
             return fmt::format("Communication that nothing overlaps takes {}.", of_iteration(exposed_s));
         if (bubble < twentieth) return "";
         return fmt::format("Ranks wait for other stages for {}.", of_iteration(bubble * result_.time.iteration_s));
+    }
+
+    /// Returns the microbatch with most work, if documents make it much more than the others'.
+    std::string heaviest() const {
+        if (!result_.balance || result_.balance->heaviest < 1 + twentieth) return "";
+        const WorkBalance& balance = *result_.balance;
+        return fmt::format("Microbatch {} of replica {} has {:.3g} times the mean work of its iteration.",
+                           balance.heaviest_micro_batch, balance.heaviest_replica, balance.heaviest);
     }
 
     /// Returns the change that helps most.

@@ -108,7 +108,7 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
     theory.closed_form_s = result.closed_form.iteration_time_s;
     theory.simulated_s = simulated_s;
     add_terms(theory, training);
-    add_lower_bound(theory, recorded, explanation, plan.noise.any());
+    add_lower_bound(theory, recorded, explanation, plan.noise.any() || training.uneven());
 
     const auto add = [&](const char* cause, double seconds, std::string text) {
         theory.differences.push_back({cause, seconds, std::move(text)});
@@ -139,6 +139,15 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
             simulated_s - replay_representatives(lower(training.cluster, training.model, calm)).time.iteration_s;
         add("stragglers", lost_s,
             fmt::format("without jitter and stragglers the iteration would take {} less", share(lost_s, simulated_s)));
+    }
+    if (training.uneven() && again) {
+        Plan even = plan;
+        even.documents->evened_out = plan.global_batch();
+        const double lost_s =
+            simulated_s - replay_representatives(lower(training.cluster, training.model, even)).time.iteration_s;
+        add("documents", lost_s,
+            fmt::format("if all microbatches had equal work, the iteration would take {} less",
+                        share(lost_s, simulated_s)));
     }
     const RankParts& parts = explanation.ranks[recorded.last_rank()];
     const double iterations = explanation.iterations;

@@ -78,7 +78,9 @@ std::vector<Rotation> alike_ranks(const Lowered& training) {
         if (all) each_exchange(arrangement, [&](const ActivationExchange& exchange) { all = all && kept(exchange); });
         return all;
     };
-    for (const std::uint32_t span : spans_within(arrangement.stage_ranks))
+    // Replicas whose documents differ are not alike, but the ranks of each are.
+    const auto replica = static_cast<std::uint32_t>(training.plan.parallelism.layout.replica());
+    for (const std::uint32_t span : spans_within(training.uneven() ? replica : arrangement.stage_ranks))
         for (std::uint32_t period = 1; period < span; ++period) {
             if (span % period != 0 || !alike({span, period})) continue;
             found.push_back({span, period});

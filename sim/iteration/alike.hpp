@@ -22,6 +22,8 @@
 /// Then build_iteration() adds to the image of a rank what it adds to the rank. Programs of exchanges and links are
 /// another matter, which symmetry.hpp checks.
 ///
+/// With documents of different lengths only ranks of the same replica are alike.
+///
 /// Left out, as no rank is like another: noise, servers, switches that reduce, gossip, orders by priority, negotiation
 /// with rank 0, and experts with different numbers of tokens.
 namespace syncline {

@@ -8,6 +8,7 @@
 #include "sim/iteration/exchange.hpp"
 #include "sim/iteration/pass_times.hpp"
 #include "sim/lowering/gradient_sync.hpp"
+#include "sim/lowering/input_load.hpp"
 #include "sim/lowering/offload.hpp"
 #include "sim/lowering/pipeline.hpp"
 #include "sim/taskgraph/ticks.hpp"
@@ -261,7 +262,7 @@ double exchanges_end(const Lowered& training, Prices& prices, const Timetable& p
 }
 
 double bound(const Lowered& training, const std::vector<VirtualStageTime>& virtual_stages) {
-    if (training.plan.noise.varies()) return 0;
+    if (training.iterations_differ()) return 0;
     constexpr double rounding = 1e-9;
     const Arrangement& arrangement = training.arrangement;
     double least_s = 0, before_s = 0;
@@ -304,6 +305,7 @@ Forecast forecast(const Lowered& training, Prices& prices) {
     }
     const double copy_s = training.input_copy_s;
     time_s = training.plan.input_copy == InputCopy::blocking ? time_s + copy_s : std::max(time_s, copy_s);
+    time_s = with_input_load(training, time_s);
     return {time_s, bound(training, virtual_stages)};
 }
 

@@ -25,16 +25,23 @@ public:
     RankIteration(TaskGraph& graph, const RankPasses& passes)
         : graph_(graph), passes_(passes), computed_(passes.last_computed) {}
 
+    /// Adds the reading of an iteration's batch: with a copy that overlaps, that of the next iteration's.
+    void add_input_load(double seconds, std::int64_t prefetch, InputCopy copy) {
+        const std::uint32_t ahead = copy == InputCopy::overlapped ? 1 : 0;
+        load_ = graph_.add_task({graph_.add_stream(passes_.process, StreamKind::load), Phase::load, 0, seconds});
+        graph_.depend(*load_, update_, 1 + static_cast<std::uint32_t>(prefetch) - ahead);
+        if (copy == InputCopy::none) begin_after(*load_, 0);
+    }
+
     /// Adds the copy of an iteration's batch to the device, which precedes its first layer: just before it (blocking),
     /// or during the previous iteration (overlapped).
     void add_input_copy(double seconds, InputCopy mode) {
         if (mode == InputCopy::none) return;
         const StreamId stream = graph_.add_stream(passes_.process, StreamKind::input_copy);
         const TaskId copy = graph_.add_task({stream, Phase::input_copy, 0, seconds});
-        const std::uint32_t ahead = mode == InputCopy::overlapped ? 1 : 0;
-        graph_.depend(passes_.first_computed, copy, ahead);
-        for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, ahead);
+        begin_after(copy, mode == InputCopy::overlapped ? 1 : 0);
         graph_.depend(copy, update_, 1);
+        if (load_) graph_.depend(copy, *load_);
         if (mode == InputCopy::blocking) graph_.begin_with(copy);
     }
 
@@ -130,6 +137,12 @@ public:
     }
 
 private:
+    /// Makes the passes wait for their input, of so many iterations before.
+    void begin_after(TaskId input, std::uint32_t distance) {
+        graph_.depend(passes_.first_computed, input, distance);
+        for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, input, distance);
+    }
+
     StreamId host_copies() {
         if (!host_copies_) host_copies_ = graph_.add_stream(passes_.process, StreamKind::host_copy);
         return *host_copies_;
@@ -140,6 +153,7 @@ private:
     TaskId computed_;  ///< the last task of the passes and of what follows them
     TaskId update_ = 0;
     std::vector<TaskId> gathered_;  ///< the first gathering of updated weights before the forward pass
+    std::optional<TaskId> load_;    ///< of the input
     std::optional<StreamId> host_copies_;
     std::optional<TaskId> gradients_on_host_;  ///< the last copy
 };
@@ -189,6 +203,7 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
         workers.push_back(graph.add_process({place, speed_beside_exchange(cluster), own}));
     }
     graph.set_lateness(plan.noise.lateness());
+    if (training.uneven()) graph.set_work(arrangement.documents->varying);
     graph.set_spans(spans_of(training));
     if (rotations.images() > 1) graph.represent(rotations, negligible(training));
     std::vector<std::uint32_t> built;
@@ -253,7 +268,9 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
                     iteration.update_after(task, delay);
             }
         }
-        if (rank < arrangement.stage_ranks) iteration.add_input_copy(training.input_copy_s, plan.input_copy);
+        if (rank >= arrangement.stage_ranks) continue;
+        if (plan.loading) iteration.add_input_load(training.input_load_s, plan.loading->prefetch, plan.input_copy);
+        iteration.add_input_copy(training.input_copy_s, plan.input_copy);
     }
     graph.seal();
     return graph;

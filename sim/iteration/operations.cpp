@@ -13,7 +13,8 @@ using Number = Operation::Number;
 /// Writes the operations of one pass, layer by layer.
 class Writer {
 public:
-    explicit Writer(const Lowered& training) : plan_(training.plan), arrangement_(training.arrangement) {}
+    explicit Writer(const Lowered& training)
+        : plan_(training.plan), arrangement_(training.arrangement), uneven_(training.uneven()) {}
 
     void forward(std::uint32_t layer, Phase phase) {
         const PlacedLayer& placed = arrangement_.layers[layer];
@@ -87,6 +88,12 @@ public:
     }
 
 private:
+    static LayerTime without_core(LayerTime time) {
+        time.forward_s -= time.core_forward_s;
+        time.input_gradient_s -= time.core_backward_s;
+        time.core_forward_s = time.core_backward_s = 0;
+        return time;
+    }
     static double weight_gradients_s(const LayerTime& time) { return time.weight_gradient_s; }
     static double inputs_weights_s(const LayerTime& time) { return time.inputs_weights_s; }
 
@@ -104,6 +111,9 @@ private:
         if (placed.experts)
             for (const LayerTime& time : placed.experts->times)
                 operation.by_member.push_back(std::max(0.0, seconds(time)));
+        // Times are sums and differences of parts, so that this is what the core contributes.
+        if (uneven_ && placed.time.core_forward_s > 0)
+            operation.varying_s = std::max(0.0, operation.seconds - std::max(0.0, seconds(without_core(placed.time))));
         operation.also = also;
         return add(std::move(operation));
     }
@@ -212,6 +222,7 @@ private:
 
     const Plan& plan_;
     const Arrangement& arrangement_;
+    const bool uneven_;
     PassProgram pass_;
     Number data_ = Operation::input;        ///< whose result the next operation works on
     std::optional<LayerSpan> unit_;         ///< of the pass, if it has begun one ...

@@ -57,8 +57,9 @@ struct Operation {
     Kind kind = Kind::compute;
     Phase phase = Phase::forward;
     std::uint32_t layer = 0;
-    double seconds = 0;  ///< of a computation, on the slowest rank with a part of the layer; others take none
-    /// The same by member of the group that divides the layer's experts; empty: all take as long.
+    double seconds = 0;    ///< of a computation, on the slowest rank with a part of the layer; others take none
+    double varying_s = 0;  ///< the part of it that differs with a microbatch's documents: attention's core
+    /// `seconds` by member of the group that divides the layer's experts; empty: all take as long.
     std::vector<double> by_member = {};
     const ActivationExchange* exchange = nullptr;
     Number after = input;      ///< whose data it works on

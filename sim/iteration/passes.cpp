@@ -281,6 +281,9 @@ private:
         Task task{passes.compute, operation.phase, operation.layer, layer.has_part(index) ? seconds : 0};
         task.micro_batch = micro_batch;
         const TaskId id = add(rank, task, data, operation.after == Operation::input);
+        if (operation.varying_s > 0 && layer.has_part(index))
+            graph_.vary(id, operation.varying_s,
+                        arrangement_.documents->row(operation.layer, index / layer.layout.replica(), micro_batch));
         if (passes.first_computed == no_task) passes.first_computed = id;
         passes.last_computed = id;
         if (operation.begins && micro_batch == 0 && operation.phase == Phase::forward)

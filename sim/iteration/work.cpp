@@ -193,6 +193,7 @@ Work work_of(const Lowered& training) {
         counter.add_tasks(arrangement.stage_ranks * parts);
     }
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
+    if (plan.loading) counter.add_tasks(arrangement.stage_ranks);
     const std::vector<VirtualStagePasses> passes = passes_of(training);
     for (std::uint32_t part = 0; part < passes.size(); ++part) {
         const double all = arrangement.micro_batches;

@@ -151,6 +151,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     result.stage_ranks = narrow(plan.stage_ranks());
     result.micro_batches = narrow(parallelism.pipeline.micro_batches);
 
+    if (plan.documents) result.documents = document_work(model, plan);
     const auto ranges = ranges_of(model, parallelism);
     const auto computation = make_compute_model(plan.compute, model, cluster.device, software_of(model, plan));
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
@@ -158,6 +159,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);
         result.layers.push_back(place(cluster, model, model.layers[i], layout, plan));
         PlacedLayer& placed = result.layers.back();
+        if (result.documents) placed.share.scores = result.documents->scores_of(i);
         place_experts(model, narrow(static_cast<std::int64_t>(i)), plan, placed);
         placed.time = computation->time(i, placed.share);
         time_experts(*computation, narrow(static_cast<std::int64_t>(i)), placed);

@@ -10,6 +10,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/protocol.hpp"
 #include "sim/lowering/compressed.hpp"
+#include "sim/lowering/document_work.hpp"
 #include "sim/lowering/grouping.hpp"
 #include "sim/lowering/recomputed_spans.hpp"
 #include "sim/lowering/stage_division.hpp"
@@ -166,8 +167,9 @@ struct Arrangement {
     std::vector<PlacedLayer> layers;  ///< of the model, in forward order
     /// First layer of each virtual stage, followed by the number of layers.
     std::vector<std::uint32_t> first_layer;
-    std::vector<Boundary> boundaries;  ///< after each virtual stage but the last
-    Pipeline pipeline;                 ///< the plan's
+    std::vector<Boundary> boundaries;            ///< after each virtual stage but the last
+    Pipeline pipeline;                           ///< the plan's
+    std::optional<DocumentWork> documents = {};  ///< of which samples are made
 
     /// Returns the stage that a virtual stage is on.
     std::uint32_t stage_of(std::uint32_t virtual_stage) const { return pipeline.stage_of(virtual_stage); }

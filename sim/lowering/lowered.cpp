@@ -12,6 +12,7 @@
 
 #include "sim/collective/every_rounds.hpp"
 #include "sim/lowering/expert_parallelism.hpp"
+#include "sim/lowering/input_load.hpp"
 #include "sim/lowering/optimizer_step.hpp"
 #include "sim/lowering/sharding.hpp"
 
@@ -260,11 +261,16 @@ std::uint32_t averaged_iterations(const Lowered& training) {
             idle = idle || leaves_idle(rare ? rare->of() : algorithm, exchange.among.size);
         }
     }
+    // Where reading, copying and computing wait for each other in turn, an iteration takes their sum by the number of
+    // batches under way only on average: input_load.hpp.
+    const Plan& plan = training.plan;
+    if (plan.loading && plan.input_copy == InputCopy::overlapped &&
+        (plan.loading->prefetch == 1 || training.input_copy_s > training.input_load_s))
+        period = std::lcm(period, static_cast<std::uint32_t>(plan.loading->prefetch) + 1);
     const std::uint32_t window = idle ? enough * period : period;
     // One iteration of a random process says little, and there is no steady state to look for.
-    const Plan& plan = training.plan;
     // Workers of different speeds do not repeat together either.
-    const bool all = plan.noise.varies() || plan.independent_updates();
+    const bool all = training.iterations_differ() || plan.independent_updates();
     // A fault changes some iterations: all count, from the first one on.
     if (!training.cluster.faults.empty() && !plan.independent_updates())
         return static_cast<std::uint32_t>(plan.iterations);
@@ -290,6 +296,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     check_nodes(training.plan, training.arrangement, training.places);
     check_expert_nodes(training.arrangement, training.places);
     training.input_copy_s = input_copy_seconds(training);
+    if (training.plan.loading) training.input_load_s = input_load_seconds(training);
     training.buckets = plan_buckets(training);
     Terrains terrains(training.cluster, first_free_node(training.places));
     choose_reductions(training, terrains);

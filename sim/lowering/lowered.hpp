@@ -53,6 +53,7 @@ struct Lowered {
     std::vector<StepTime> steps;  ///< of the optimizer, by stage: step_time()
     /// Host-to-device copy of the input of one rank's first layer, in seconds; 0 if the plan has none.
     double input_copy_s = 0;
+    double input_load_s = 0;  ///< reading of an iteration's input from the storage: input_load.hpp
     /// Number of iterations over which times and counts are averaged: a period of the exchange's pattern, several
     /// periods where it leaves ranks idle, since who waits for whom may take longer to repeat, and with jitter all
     /// iterations but the first.
@@ -64,6 +65,10 @@ struct Lowered {
         for (const std::vector<BucketExchange>& exchanges : reductions) first.push_back(exchanges.front().chosen);
         return first;
     }
+    /// Returns whether iterations differ, at random or by their documents.
+    bool iterations_differ() const { return plan.noise.varies() || uneven(); }
+    /// Returns whether documents make the work of replicas, microbatches and iterations differ.
+    bool uneven() const { return arrangement.documents && arrangement.documents->varying; }
     bool served() const { return plan.exchange == ExchangeKind::parameter_server; }
 };
 

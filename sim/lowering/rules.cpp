@@ -65,6 +65,11 @@ constexpr Setting several_rows{"parallelism.model", "2 or more", [](const Plan& 
                                    return open.automatic() || splits_weights(plan.parallelism);
                                }};
 constexpr Setting domain{"parallelism.domain", "", divides_images};
+constexpr Setting own_layouts{"parallelism.layers", "", [](const Plan& plan) {
+                                  return std::ranges::any_of(plan.parallelism.ranges, [](const LayerRange& range) {
+                                      return range.layout.has_value();
+                                  });
+                              }};
 constexpr Setting context{"parallelism.context", "",
                           [](const Plan& plan) { return plan.parallelism.layout.context > 1; }};
 constexpr Setting ring_context{"parallelism.context", "{exchange: ring}", [](const Plan& plan) {
@@ -155,6 +160,14 @@ constexpr Setting uses_tables{"compute", "tables", [](const Plan& plan, const Mo
                               }};
 constexpr Setting late_messages{"jitter.messages", "", [](const Plan& plan) { return plan.noise.message_jitter > 0; }};
 
+constexpr Setting documents{"documents", "", [](const Plan& plan) { return plan.documents.has_value(); }};
+constexpr Setting loading{"loading", "", [](const Plan& plan) { return plan.loading.has_value(); }};
+constexpr Setting not_ahead{"loading.prefetch", "0",
+                            [](const Plan& plan) { return plan.loading && plan.loading->prefetch == 0; }};
+constexpr Setting sized_by_tokens{"loading", "",
+                                  [](const Plan& plan) { return plan.loading && !plan.loading->bytes_per_sample; }};
+constexpr Setting copied_ahead{"input_copy", "overlapped", is<&Plan::input_copy, InputCopy::overlapped>};
+
 constexpr Setting gossip{"exchange", "gossip", is<&Plan::exchange, ExchangeKind::gossip>};
 constexpr Setting served{"exchange", "parameter-server", is<&Plan::exchange, ExchangeKind::parameter_server>};
 constexpr Setting algorithm{"algorithm", ""}, overlay{"overlay", ""}, segment{"segment", ""}, peers{"peers", ""},
@@ -242,6 +255,18 @@ constexpr Setting embedding{"", "a model with an embedding",
                             [](const Plan&, const Model& model) { return tokens_per_sample(model).has_value(); }};
 constexpr Setting attention{"", "a model with attention",
                             [](const Plan&, const Model& model) { return is_transformer(model); }};
+constexpr Setting whole_scores{"", "stored scores",
+                               [](const Plan&, const Model& model) { return stores_scores(model); }};
+/// Attention to another sequence, or sequences of several lengths.
+constexpr Setting several_sequences{"", "several sequences", [](const Plan&, const Model& model) {
+                                        const Attention* first = nullptr;
+                                        return std::ranges::any_of(model.layers, [&](const Layer& layer) {
+                                            const Attention* const one = attention_of(layer);
+                                            if (one == nullptr) return false;
+                                            if (first == nullptr) first = one;
+                                            return one->context > 0 || one->positions != first->positions;
+                                        });
+                                    }};
 constexpr Setting experts_in_rows{"", "layers of experts with `model`", [](const Plan& plan, const Model& model) {
                                       return has_experts(model) && plan.parallelism.layout.rows > 1;
                                   }};
@@ -274,6 +299,8 @@ constexpr Setting host_memory{"", "`memory_bandwidth` of the host",
                               [](const Cluster& cluster) { return std::isfinite(cluster.host.memory_Bps); }};
 constexpr Setting storage{"", "`storage.write_bandwidth` of the platform",
                           [](const Cluster& cluster) { return cluster.storage.write_Bps.has_value(); }};
+constexpr Setting reading{"", "`storage.read_bandwidth` of the platform",
+                          [](const Cluster& cluster) { return cluster.storage.read_Bps.has_value(); }};
 constexpr Setting native{"", "a platform of `simgrid_xml`",
                          [](const Cluster& cluster) { return cluster.native.has_value(); }};
 constexpr Setting own_latency{"", "`network: exact`",
@@ -486,6 +513,33 @@ std::vector<Rule> table() {
         excludes({recomputes_parts}, measured,
                  "measured times of layers do not say how much of them is for single products or attention's scores",
                  "write `recomputation: full`, or `compute: roofline`"),
+
+        // Input.
+        needs({documents}, attention, "workload '{workload}' has no attention, whose work documents would change",
+              "remove `documents`"),
+        excludes({documents}, whole_scores,
+                 "scores that are stored are computed whole, whatever document a token is of",
+                 "write `attention: flash` in the workload"),
+        excludes({documents}, several_sequences,
+                 "workload '{workload}' has attention over several sequences, whose documents are not modelled",
+                 "remove `documents`"),
+        excludes({documents}, measured,
+                 "measured times of layers do not say how much of them is for attention's scores",
+                 "write another `compute`, or remove `documents`"),
+        excludes({documents}, domain, "'documents' are those of sequences, which 'domain' does not divide",
+                 "remove one of the two"),
+        excludes({documents}, own_layouts,
+                 "replicas of a layer with a layout of its own are others than those of samples",
+                 "remove `layout` of `parallelism.layers`, or `documents`"),
+        excludes({documents, loading}, open_plan, "'{setting}' is not modelled where the plan is open",
+                 "remove it, or write the plan"),
+        needs({loading}, reading, "platform '{platform}' does not say how fast its storage is read",
+              "write its `storage`, for example `--set platform.storage.read_bandwidth=100GBps`"),
+        needs({sized_by_tokens}, embedding,
+              "workload '{workload}' has no tokens, by which a sample's bytes are counted",
+              "write `bytes_per_sample`, for example `bytes_per_sample: 150 kB`"),
+        excludes({not_ahead}, copied_ahead, "a batch that is copied to the device ahead has been read ahead",
+                 "write `input_copy: blocking` or `none`, or `prefetch: 1`"),
 
         // State in the host's memory.
         excludes({offload}, served, "servers keep the optimizer's state, and update the weights themselves",

@@ -210,6 +210,11 @@ auto of_goodput(Get get) {
     });
 }
 
+/// Returns a getter of the balance of documents' work.
+auto of_balance(double WorkBalance::*member) {
+    return [member](const Result& r) { return r.balance ? std::optional<double>((*r.balance).*member) : std::nullopt; };
+}
+
 /// Returns a getter of the cost of an elapsed time.
 template <class Get>
 auto of_elapsed_cost(Get get) {
@@ -480,6 +485,21 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add_if_given("busy_share", Unit::share,
                           "share of the time in which a rank computes; only if ranks do not always wait for all others",
                           153, &Result::busy_share)
+            .add_if_given("attention_scores", Unit::share,
+                          "attention's scores, as a share of those of samples of one document; only with `documents`",
+                          180, of_balance(&WorkBalance::attention))
+            .add_if_given("padding_share", Unit::share,
+                          "share of all positions that are padding; only with `documents`", 181,
+                          of_balance(&WorkBalance::padding))
+            .add_if_given("micro_batch_imbalance", Unit::number,
+                          "work of an iteration's longest microbatch / mean of all microbatches; only with `documents`",
+                          182, of_balance(&WorkBalance::micro_batches))
+            .add_if_given("replica_imbalance", Unit::number,
+                          "work of an iteration's replica with most / mean of all replicas; only with `documents`", 183,
+                          of_balance(&WorkBalance::replicas))
+            .add_if_given("input_wait_s", Unit::seconds,
+                          "longest time for which a rank waits for its input; only with `loading`", 184,
+                          [](const Result& r) { return r.time.input_wait_s; })
             .add_if_given("updates.rate_per_s", Unit::number,
                           "updates per second while all workers run; only if each worker's are its own", 150,
                           of_updates(&WorkerUpdates::per_s))

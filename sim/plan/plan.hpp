@@ -7,8 +7,10 @@
 
 #include "sim/collective/selection.hpp"
 #include "sim/plan/compression.hpp"
+#include "sim/plan/documents.hpp"
 #include "sim/plan/fidelity.hpp"
 #include "sim/plan/gradient_plan.hpp"
+#include "sim/plan/loading.hpp"
 #include "sim/plan/noise.hpp"
 #include "sim/plan/parallelism.hpp"
 #include "sim/plan/placement.hpp"
@@ -54,7 +56,9 @@ struct Plan {
     /// Number of iterations. The last one is measured, with jitter all except the first, and one more is replayed after
     /// it; 1: only that one, from a cold start.
     std::int64_t iterations = 4;
-    RunLength run = {};  ///< of the whole training
+    RunLength run = {};                       ///< of the whole training
+    std::optional<Documents> documents = {};  ///< nothing: each sample is one document
+    std::optional<Loading> loading = {};      ///< nothing: input is there
     Noise noise;
     Parallelism parallelism;
     Recomputation recomputation = Recomputation::none;
@@ -98,8 +102,9 @@ struct Plan {
     void set_seed(std::uint64_t seed) { placement.seed = noise.seed = seed; }
     /// Returns whether results depend on the seed.
     bool draws() const {
-        return noise.varies() || noise.stragglers.count > 0 || placement.order == RankPlacement::Order::random ||
-               schedule == Schedule::random || parallelism.experts.imbalance > 0;
+        return noise.varies() || (documents && documents->drawn()) || noise.stragglers.count > 0 ||
+               placement.order == RankPlacement::Order::random || schedule == Schedule::random ||
+               parallelism.experts.imbalance > 0;
     }
     /// Returns whether gradients of inputs are exchanged while those of weights are computed.
     bool hides_input_gradients() const {

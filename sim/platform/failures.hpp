@@ -22,6 +22,8 @@ struct PartFailures {
 /// Storage that all nodes share.
 struct Storage {
     std::optional<double> write_Bps = {};  ///< bandwidth at which all nodes together write
+    std::optional<double> read_Bps = {};   ///< and read ...
+    std::optional<double> node_Bps = {};   ///< ... at most so much each; nothing: no such limit
 };
 
 }  // namespace syncline

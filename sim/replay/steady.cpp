@@ -5,7 +5,7 @@
 namespace syncline {
 
 bool iterations_alike(const TaskGraph& graph) {
-    return !graph.lateness().varies() && graph.largest_distance() <= 1 &&
+    return !graph.lateness().varies() && !graph.varies() && graph.largest_distance() <= 1 &&
            std::ranges::none_of(graph.processes(), [](const Process& process) { return process.pace.varies(); }) &&
            std::ranges::all_of(graph.tasks(), [&](const Task& task) {
                return task.exchange == Task::no_exchange || graph.exchange(task.exchange).algorithm->period() == 1;

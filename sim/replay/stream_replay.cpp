@@ -52,7 +52,7 @@ Coroutine<> StreamReplay::run() {
                 co_await run_exchange(id, iteration);
                 if (busy) session_.count_exchange(process_, task.exchange, false);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
-                co_await session_.compute(stream_, iteration, task.seconds, graph.given_up_by(id));
+                co_await session_.compute(stream_, iteration, graph.seconds_of(id, iteration), graph.given_up_by(id));
             } else if (task.tick_s > 0) {
                 co_await simulator_.sleep(stream_, session_.until_tick_s(process_, iteration, task.tick_s));
             } else if (task.seconds > 0) {

@@ -206,7 +206,7 @@ private:
         const ProcessId process = graph_.streams()[one.stream].process;
         return one.phase == other.phase && one.subject == other.subject && one.seconds == other.seconds &&
                one.priority == other.priority && one.micro_batch == other.micro_batch && one.tick_s == other.tick_s &&
-               same_member(one, other) &&
+               graph_.varying(a) == graph_.varying(b) && same_member(one, other) &&
                std::equal(before.begin(), before.end(), after.begin(), after.end(),
                           [&](const Dependency& x, const Dependency& y) {
                               return x.distance == y.distance && same_task(x.on, y.on) &&

@@ -49,6 +49,7 @@ Kind kind_of(Phase phase) {
         case Phase::input_copy:
         case Phase::to_host:
         case Phase::to_device:
+        case Phase::load:
             return copy;
         case Phase::exchange:
         case Phase::push:

@@ -31,13 +31,15 @@ constexpr std::array phases{
     PhaseWords{"combine", "combine of ", Subject::layer},
     PhaseWords{"copy to host", "gradients to the host", Subject::none},
     PhaseWords{"copy to device", "weights to the device", Subject::none},
+    PhaseWords{"input reading", "reading of input", Subject::none},
     PhaseWords{"computation", "", Subject::layer},
     PhaseWords{"communication", "", Subject::layer},
 };
 static_assert(phases.size() == static_cast<std::size_t>(Phase::communication) + 1);
 
-constexpr std::array streams{"compute",     "input copy", "fusion cycle", "exchange", "push",      "pull", "reduction",
-                             "activations", "transfer",   "receive",      "weights",  "host copy", "host"};
+constexpr std::array streams{"compute", "input copy", "fusion cycle",  "exchange", "push",
+                             "pull",    "reduction",  "activations",   "transfer", "receive",
+                             "weights", "host copy",  "input reading", "host"};
 static_assert(streams.size() == static_cast<std::size_t>(StreamKind::host) + 1);
 
 }  // namespace

@@ -93,6 +93,11 @@ void TaskGraph::give_up(TaskId task, TaskId by) {
     given_up_by_[task] = by;
 }
 
+void TaskGraph::vary(TaskId task, double seconds, std::uint32_t row) {
+    varying_.resize(std::max<std::size_t>(varying_.size(), task + 1));
+    varying_[task] = {seconds, row};
+}
+
 void TaskGraph::seal() {
     sort_into_rows(
         tasks_, streams_.size(), [](const Task& task) { return task.stream; },
@@ -111,6 +116,7 @@ void TaskGraph::append(const TaskGraph& part) {
     const auto number = static_cast<PartId>(parts_.size());
     if (number == 0) {
         latenesses_.clear();
+        works_.clear();
         stream_start_ = dependency_start_ = {0};
     }
     const Part first{static_cast<ProcessId>(processes_.size()), static_cast<StreamId>(streams_.size()),
@@ -119,6 +125,7 @@ void TaskGraph::append(const TaskGraph& part) {
     const auto first_queue = static_cast<QueueId>(queues_.size());
     parts_.push_back(first);
     latenesses_.push_back(part.lateness());
+    works_.push_back(part.works_.front());
     for (Process process : part.processes_) {
         if (process.begins_with != no_task) process.begins_with += first.task;
         process.part = number;
@@ -141,6 +148,9 @@ void TaskGraph::append(const TaskGraph& part) {
         if (part.first_of_[task] > 0) wait_for_first(first.task + task, part.first_of_[task]);
     for (TaskId task = 0; task < part.given_up_by_.size(); ++task)
         if (part.given_up_by_[task] != no_task) give_up(first.task + task, first.task + part.given_up_by_[task]);
+    for (TaskId task = 0; task < part.varying_.size(); ++task)
+        if (part.varying_[task].seconds > 0)
+            vary(first.task + task, part.varying_[task].seconds, part.varying_[task].row);
     for (Exchange exchange : part.exchanges_) {
         exchange.group += first.group;
         exchanges_.push_back(exchange);

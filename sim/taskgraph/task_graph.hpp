@@ -10,6 +10,7 @@
 #include "sim/platform/place.hpp"
 #include "sim/taskgraph/pace.hpp"
 #include "sim/taskgraph/rotations.hpp"
+#include "sim/taskgraph/varying_work.hpp"
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other. A process is a
 /// worker (a rank) or a server. Each of its streams executes its tasks in the order in which they were added, like a
@@ -40,6 +41,7 @@ enum class StreamKind : std::uint8_t {
     receive,      ///< from another stage; starts to wait long before
     weights,
     host_copy,  ///< copies of gradients and weights between device and host
+    load,       ///< reading of input from the storage
     host        ///< work of the rank's processor, in an execution trace
 };
 
@@ -68,6 +70,7 @@ enum class Phase : std::uint8_t {
     combine,       ///< results, or gradients of tokens, back
     to_host,       ///< copy of offloaded gradients
     to_device,     ///< copy of the weights that the host has updated
+    load,          ///< reading of input from the storage
     kernel,        ///< computation of an execution trace
     communication  ///< a send, a receive or a collective of one
 };
@@ -160,6 +163,11 @@ public:
     /// first of them does that gets there; so none may wait in it for another that is given up.
     void give_up(TaskId task, TaskId by);
 
+    /// Makes `seconds` of a task's time those of an average: in an iteration they are multiplied by the factor of this
+    /// row of the varying work.
+    void vary(TaskId task, double seconds, std::uint32_t row);
+    void set_work(std::shared_ptr<const VaryingWork> work) { works_ = {std::move(work)}; }
+
     /// Says that processes may be alike within spans of so many consecutive ones, the largest first: see symmetry.hpp.
     /// A hint that nothing else depends on.
     void set_spans(std::vector<std::uint32_t> spans) { spans_ = std::move(spans); }
@@ -211,6 +219,17 @@ public:
     /// Returns the task by which this one is given up; no_task if there is none.
     TaskId given_up_by(TaskId task) const { return task < given_up_by_.size() ? given_up_by_[task] : no_task; }
     bool gives_up() const { return !given_up_by_.empty(); }
+    /// Returns the part of a task that varies.
+    VaryingPart varying(TaskId task) const { return task < varying_.size() ? varying_[task] : VaryingPart{}; }
+    bool varies() const { return !varying_.empty(); }
+    /// Returns the time of a task in an iteration, if it is not an exchange, without noise.
+    double seconds_of(TaskId task, std::uint32_t iteration) const {
+        const double seconds = tasks_[task].seconds;
+        if (task >= varying_.size() || varying_[task].seconds == 0) return seconds;
+        const VaryingPart& part = varying_[task];
+        const PartId of = processes_[streams_[tasks_[task].stream].process].part;
+        return seconds + part.seconds * (works_[of]->factor(part.row, iteration) - 1);
+    }
     const Lateness& lateness(PartId part = 0) const { return latenesses_[part]; }
     const std::vector<std::uint32_t>& spans() const { return spans_; }
     const Rotations& rotations() const { return rotations_; }  ///< of represent()
@@ -241,9 +260,11 @@ private:
     std::vector<std::vector<ProcessId>> groups_;
     std::vector<std::vector<StreamId>> queues_;
     std::uint32_t turns_ = 0;
-    std::vector<std::uint32_t> first_of_;  ///< by task, as far as any are
-    std::vector<TaskId> given_up_by_;      ///< by task, as far as any are
-    std::vector<Lateness> latenesses_{1};  // by part
+    std::vector<std::uint32_t> first_of_;                       ///< by task, as far as any are
+    std::vector<TaskId> given_up_by_;                           ///< by task, as far as any are
+    std::vector<VaryingPart> varying_;                          ///< by task, as far as any are
+    std::vector<Lateness> latenesses_{1};                       // by part
+    std::vector<std::shared_ptr<const VaryingWork>> works_{1};  // by part
     std::vector<Part> parts_;
     std::vector<std::uint32_t> spans_;
     Rotations rotations_;

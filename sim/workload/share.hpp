@@ -21,6 +21,8 @@ struct Share {
     /// Fraction of a layer's experts that the rank has; their tokens come from 1/experts ranks, so that it computes as
     /// many as it has itself.
     double experts = 1;
+    /// Scores that attention computes, as a fraction of those of whole sequences (document_work.hpp).
+    double scores = 1;
     double load = 1;                         ///< tokens of the rank's experts, in units of an equal share
     std::optional<RoutedShare> routed = {};  ///< none: they are divided like the rest, and get all tokens
 

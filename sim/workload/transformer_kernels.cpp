@@ -40,11 +40,16 @@ struct HeadKernels {
     const Attention& attention;
     double samples;
     Operations operations;
+    double documents;  ///< Share::scores
     HeadElements own;  ///< of a sample
     double size = real(attention.size()), long_size = size + real(attention.rotary_size);
 
     HeadKernels(const Attention& shape, const Share& share, const Operations& how)
-        : attention(shape), samples(share.samples), operations(how), own(head_elements(shape, share.fraction)) {}
+        : attention(shape),
+          samples(share.samples),
+          operations(how),
+          documents(share.scores),
+          own(head_elements(shape, share.fraction)) {}
 
     /// Return products with the scores as result, and with the scores as a factor.
     Kernel score(const char* name, double inner) const {
@@ -59,12 +64,13 @@ struct HeadKernels {
         if (!attention.causal || attention.context > 0) return 1;
         return 1 - (real(attention.seen()) - 1) / (2 * real(attention.positions));
     }
-    /// Returns a kernel that keeps the scores on the chip, with products over `inner` elements for each score.
+    /// Returns a kernel that keeps the scores on the chip, with products over `inner` elements for each score. In
+    /// documents of n of a sequence's s positions it computes n/s of the scores, at the rate of a sequence of n.
     Kernel fused(bool backward, double inner, double passes) const {
         Kernel kernel = moving("attention", passes * samples * (own.queries + own.keys + own.values + own.sums));
-        kernel.flops = 2 * samples * own.scores * inner * looked_at();
-        kernel.attention =
-            AttentionWork{backward, attention.causal && attention.context == 0, size, real(attention.seen())};
+        kernel.flops = 2 * samples * own.scores * inner * looked_at() * documents;
+        kernel.attention = AttentionWork{backward, attention.causal && attention.context == 0, size,
+                                         real(attention.seen()) * documents};
         return kernel;
     }
 

@@ -124,6 +124,8 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     whole.results.front().memory.host_bytes = 1;
     whole.results.front().busy_share = 0.5;
     whole.results.front().iteration_times_s = {1, 2};
+    whole.results.front().balance.emplace();
+    whole.results.front().time.input_wait_s = 1;
     whole.results.front().updates = WorkerUpdates{1, {1}, 0, 0, {{0, 1}}, {0}, false};
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     // Jobs have fields of their own, and only some of the others.
@@ -184,6 +186,11 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "expected_slowest_s",
                                                "expected_slowest_factor",
                                                "busy_share",
+                                               "attention_scores",
+                                               "padding_share",
+                                               "micro_batch_imbalance",
+                                               "replica_imbalance",
+                                               "input_wait_s",
                                                "updates.rate_per_s",
                                                "updates.staleness_mean",
                                                "updates.staleness_max",
