@@ -210,6 +210,11 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.batch_per_rank, 1, 1 << 24);
     fields.integer({"batch", "Samples per iteration of all ranks together; replaces `batch_per_rank`."}, open.batch, 1,
                    1 << 30);
+    fields.one_of(
+        {"batch_shares",
+         "Shares of the batch on nodes of several kinds: `equal`, or by the `speed` at which the ranks compute "
+         "an equal share, in whole samples (largest remainders)."},
+        plan.batch_shares, {{"equal", BatchShares::equal}, {"speed", BatchShares::speed}});
     fields.integer({"iterations",
                     "Number of iterations. The last one is measured (with `jitter`, all but the first) and one more "
                     "follows it; with 1, only this one is replayed, from an idle cluster."},

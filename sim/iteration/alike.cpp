@@ -65,6 +65,15 @@ bool keeps(const Rotation& rotation, const ActivationExchange& exchange) {
     return rotation.period % repeats == 0 || std::ranges::count(bytes, bytes.front()) == std::ssize(bytes);
 }
 
+/// Returns whether the rotation takes ranks to ranks that compute for the same times.
+bool keeps_kinds(const Rotation& rotation, const Lowered& training) {
+    if (!training.uneven) return true;
+    const std::vector<std::uint32_t>& kinds = training.kind_of_rank;
+    for (std::uint32_t rank = 0; rank < kinds.size(); ++rank)
+        if (kinds[rank] != kinds[shifted(rank, rotation.span, rotation.period)]) return false;
+    return true;
+}
+
 }  // namespace
 
 std::vector<Rotation> alike_ranks(const Lowered& training) {
@@ -74,7 +83,8 @@ std::vector<Rotation> alike_ranks(const Lowered& training) {
     const std::set<Grouping> groupings = groupings_of(training);
     const auto alike = [&](const Rotation& rotation) {
         const auto kept = [&](const auto& one) { return keeps(rotation, one); };
-        bool all = std::ranges::all_of(groupings, kept) && std::ranges::all_of(arrangement.layers, kept);
+        bool all = keeps_kinds(rotation, training) && std::ranges::all_of(groupings, kept) &&
+                   std::ranges::all_of(arrangement.layers, kept);
         if (all) each_exchange(arrangement, [&](const ActivationExchange& exchange) { all = all && kept(exchange); });
         return all;
     };

@@ -214,6 +214,16 @@ constexpr Setting whole_replicas{"", "replicas that exchange whole gradients, or
 constexpr Setting folded{"fidelity", "folded or averaged",
                          [](const Plan& plan) { return always_folds(plan.fidelity); }};
 
+constexpr Setting by_speed{"batch_shares", "speed", is<&Plan::batch_shares, BatchShares::speed>};
+constexpr Setting several_kinds{"", "a platform with `other_nodes`",
+                                [](const Cluster& cluster) { return !cluster.others.empty(); }};
+/// Replicas of one rank, which may divide the state of weights that they have in common.
+constexpr Setting a_rank_each_replica{"", "ranks that compute the whole model", [](const Plan& plan) {
+                                          Parallelism computed = plan.parallelism;
+                                          computed.sharding = Sharding::none;
+                                          return computed.whole_model();
+                                      }};
+
 // Keys of `collective`.
 constexpr Setting barrier{"operation", "barrier",
                           [](const Plan& plan) { return plan.algorithm.operation == "barrier"; }};
@@ -486,6 +496,25 @@ std::vector<Rule> table() {
         excludes({recomputes_parts}, measured,
                  "measured times of layers do not say how much of them is for single products or attention's scores",
                  "write `recomputation: full`, or `compute: roofline`"),
+
+        // Nodes of several kinds.
+        excludes({by_speed}, open_plan, "shares by speed are not modelled where the plan is open",
+                 "remove it, or write the plan"),
+        needs({by_speed}, a_rank_each_replica,
+              "shares are those of ranks that compute the whole model, which 'parallelism' divides",
+              "write `batch_shares: equal`"),
+        excludes({by_speed}, gossip, "a mean of models does not weigh them by samples", "write `exchange: allreduce`"),
+        excludes({by_speed}, by_worker, "workers that do not wait for each other need no shares by speed",
+                 "remove it, or write `updates: synchronous`"),
+        excludes({by_speed}, backup, "an update's samples depend on the workers that it does without",
+                 "remove `backup_workers`"),
+        excludes(
+            {compression}, several_kinds,
+            "encoding and decoding are modelled for nodes of one kind, but platform '{platform}' has `other_nodes`",
+            "remove it"),
+        excludes({offload}, several_kinds,
+                 "copies to the host are modelled for nodes of one kind, but platform '{platform}' has `other_nodes`",
+                 "remove it"),
 
         // State in the host's memory.
         excludes({offload}, served, "servers keep the optimizer's state, and update the weights themselves",

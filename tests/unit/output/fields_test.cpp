@@ -123,6 +123,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     whole.results.front().parallelism.layout.rows = 2;
     whole.results.front().memory.host_bytes = 1;
     whole.results.front().busy_share = 0.5;
+    whole.results.front().kinds = KindsResult{"1 × a + 1 × b", 1, 2, 1, 1};
     whole.results.front().updates = WorkerUpdates{1, {1}, 0, 0, {{0, 1}}, {0}, false};
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     // Jobs have fields of their own, and only some of the others.
@@ -164,6 +165,11 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "expected_slowest_s",
                                                "expected_slowest_factor",
                                                "busy_share",
+                                               "kinds.devices",
+                                               "kinds.least_samples",
+                                               "kinds.most_samples",
+                                               "kinds.least_compute_time_s",
+                                               "kinds.most_compute_time_s",
                                                "updates.rate_per_s",
                                                "updates.staleness_mean",
                                                "updates.staleness_max",
