@@ -173,9 +173,10 @@ std::string kinds_note(const Lowered& training) {
     if (training.kinds.empty()) return "";
     std::vector<std::string> parts;
     for (const RankKind& kind : training.kinds)
-        parts.push_back(fmt::format("{} on {} with {}", counted(kind.ranks, "rank"),
-                                    training.cluster.device_of(kind.node_kind).name, counted(kind.samples, "sample")));
-    return fmt::format("ranks wait for the slowest of {}: {}{}", counted(std::ssize(parts), "kind"),
+        parts.push_back(fmt::format("{} on {} with {}", syncline::counted(kind.ranks, "rank"),
+                                    training.cluster.device_of(kind.node_kind).name,
+                                    syncline::counted(kind.samples, "sample")));
+    return fmt::format("ranks wait for the slowest of {}: {}{}", syncline::counted(std::ssize(parts), "kind"),
                        fmt::join(parts, ", "), training.plan.parallelism.layout.replica() > 1 ? " of a replica" : "");
 }
 

@@ -272,15 +272,16 @@ std::vector<VirtualStagePasses> passes_of(const Lowered& training) {
 }
 
 std::vector<std::vector<VirtualStagePasses>> passes_by_kind(const Lowered& training) {
-    if (training.kinds.empty()) return {passes_of(training)};
+    const std::vector<VirtualStagePasses> usual = passes_of(training);
+    if (training.kinds.empty()) return {usual};
     std::vector<std::vector<VirtualStagePasses>> all;
     for (const RankKind& kind : training.kinds) {
         all.push_back(passes_of(training.plan, kind.arrangement));
-        for (std::size_t part = 0; part < all.front().size(); ++part)
+        for (std::size_t part = 0; part < usual.size(); ++part)
             for (PassProgram VirtualStagePasses::*const pass :
                  {&VirtualStagePasses::forward, &VirtualStagePasses::backward, &VirtualStagePasses::later,
                   &VirtualStagePasses::whole})
-                require_same_operations(all.front()[part].*pass, all.back()[part].*pass);
+                require_same_operations(usual[part].*pass, all.back()[part].*pass);
     }
     return all;
 }

@@ -284,6 +284,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     choose_reductions(training, terrains);
     exchange_after_local_steps(training);
     OtherCollectives(training, terrains).make();
+    share_exchanges(training);
     training.averaged = averaged_iterations(training);
     return training;
 }

@@ -40,7 +40,7 @@ struct RankKind {
     std::size_t node_kind = 0;  ///< Cluster::kind_of() their nodes
     std::int64_t ranks = 0;
     std::int64_t samples = 0;  ///< of each, in an iteration
-    Arrangement arrangement;   ///< as if all ranks were of this kind; without the algorithms of its exchanges
+    Arrangement arrangement;   ///< as if all ranks were of this kind, with the exchanges of Lowered::arrangement
     std::vector<StepTime> steps;
     double input_copy_s = 0;
 };

@@ -179,6 +179,15 @@ void add_kinds(Lowered& training) {
     take_slowest(training);
 }
 
+void share_exchanges(Lowered& training) {
+    const Arrangement& from = training.arrangement;
+    for (RankKind& kind : training.kinds) {
+        for (std::size_t i = 0; i < from.layers.size(); ++i)
+            kind.arrangement.layers[i].exchanges = from.layers[i].exchanges;
+        kind.arrangement.boundaries = from.boundaries;
+    }
+}
+
 double computation_s(const RankKind& kind, std::uint32_t stage) {
     return kind.arrangement.micro_batches * computation_s(kind.arrangement, stage) + kind.steps[stage].device_s;
 }

@@ -21,6 +21,9 @@ void forget_unused_kinds(Lowered& training);
 /// Also sets the times of the steps and of the input's copy.
 void add_kinds(Lowered& training);
 
+/// Gives the kinds the exchanges of the arrangement, whose algorithms are chosen.
+void share_exchanges(Lowered& training);
+
 /// Returns the time for which a rank of this kind and stage computes in an iteration, the optimizer's step included.
 double computation_s(const RankKind& kind, std::uint32_t stage);
 
