@@ -75,6 +75,11 @@ std::optional<double> carried_cost(const Cluster& cluster, const std::vector<Pla
         transport.staging.unit == Staging::Unit::message || transport.reduction.launch_s > 0 ||
         !in_step(algorithm, ranks, bytes))
         return std::nullopt;
+    const auto other_copies = [&](const OtherNodes& other) {
+        return other.device.host_link_Bps != cluster.device.host_link_Bps;
+    };
+    if (transport.staging.unit == Staging::Unit::collective && std::ranges::any_of(cluster.others, other_copies))
+        return std::nullopt;
     MessageCost message = wires;
     const bool replaced = protocol.replaces_transport();
     message.alpha_s += terms.send_overhead_s + (replaced ? protocol.latency_s(inside) : terms.latency_s) +

@@ -11,7 +11,22 @@ std::optional<double> Cost::per_million_samples(std::int64_t samples) const {
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds) {
     std::set<std::uint32_t> nodes;
     for (const Process& process : graph.processes()) nodes.insert(process.place.node);
-    return cost_of(cluster, static_cast<std::int64_t>(nodes.size()), ranks, seconds);
+    return cost_of(cluster, nodes, ranks, seconds);
+}
+
+Cost cost_of(const Cluster& cluster, const std::set<std::uint32_t>& nodes, std::int64_t ranks, double seconds) {
+    if (cluster.others.empty()) return cost_of(cluster, static_cast<std::int64_t>(nodes.size()), ranks, seconds);
+    Cost result;
+    result.nodes = static_cast<std::int64_t>(nodes.size());
+    result.device_time_s = static_cast<double>(ranks) * seconds;
+    double per_hour = 0;
+    for (const std::uint32_t node : nodes) {
+        const std::optional<double>& price = cluster.price_of(cluster.kind_of(node));
+        if (!price) return result;
+        per_hour += *price;
+    }
+    result.cost = per_hour * seconds / 3600;
+    return result;
 }
 
 Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, double seconds) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "sim/analysis/energy.hpp"
 #include "sim/analysis/failing_run.hpp"
@@ -24,8 +25,10 @@ struct Cost {
     std::optional<double> per_million_samples(std::int64_t samples) const;
 };
 
-/// Return the cost of `seconds` of this number of nodes, and of the replay of `graph`.
+/// Return the cost of `seconds` of this number of nodes of the first kind, of these nodes, and of the replay of
+/// `graph`. Without the price of a kind of which there are nodes there is none.
 Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, double seconds);
+Cost cost_of(const Cluster& cluster, const std::set<std::uint32_t>& nodes, std::int64_t ranks, double seconds);
 Cost cost_of(const Cluster& cluster, const TaskGraph& graph, std::int64_t ranks, double seconds);
 
 /// Time, cost and energy of the whole training of which one iteration was simulated: its number of iterations

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "sim/analysis/host_bound.hpp"
@@ -13,8 +15,10 @@
 #include "sim/analysis/nominal_links.hpp"
 #include "sim/analysis/scaling.hpp"
 #include "sim/analysis/slowest.hpp"
+#include "sim/base/counted.hpp"
 #include "sim/iteration/alike.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/lowering/rank_kinds.hpp"
 #include "sim/replay/symmetry.hpp"
 #include "sim/workload/peak_note.hpp"
 
@@ -84,6 +88,7 @@ bool workers_drift_apart(const Lowered& training, const TaskGraph& graph, const 
     constexpr double small = 0.01;
     const auto [slowest, fastest] = std::ranges::minmax(updates.per_s_by_rank);
     if (fastest <= slowest * (1 + small)) return false;
+    if (training.kinds_differ) return true;
     // Jitter alone lets workers drift apart and together again; and in step the last is an iteration behind the first.
     const double first = graph.processes().front().pace.slowdown;
     for (std::size_t rank = 1; rank < updates.per_s_by_rank.size(); ++rank)
@@ -104,6 +109,76 @@ double iteration_error_s(const TaskGraph& graph, const Timeline& timeline, std::
             apart_s = std::max(apart_s, std::abs(other.start_s - last.start_s));
     }
     return error_s + apart_s / window;
+}
+
+/// Returns the harmonic mean, over the ranks, of the times of one rank alone.
+double reference_s(const std::vector<Reference>& references, const Watch& watch) {
+    double speeds = 0, ranks = 0;
+    for (const Reference& each : references) {
+        const double seconds = replay_representatives(each.one, watch).time.iteration_s;
+        if (references.size() == 1 || seconds <= 0) return seconds;
+        speeds += static_cast<double>(each.ranks) / seconds;
+        ranks += static_cast<double>(each.ranks);
+    }
+    return ranks / speeds;
+}
+
+/// Returns the first reference that does not fit into its device, or the first; without any, `otherwise`.
+const Lowered& tightest_of(const std::vector<Reference>& references, const Lowered& otherwise) {
+    for (const Reference& each : references)
+        if (!memory_of(each.one).fits()) return each.one;
+    return references.empty() ? otherwise : references.front().one;
+}
+
+/// Returns the notes on compute times, each once, for each kind of device with ranks.
+std::vector<std::string> compute_notes(const Lowered& training) {
+    std::set<std::size_t> kinds;
+    for (const Place& place : training.places) kinds.insert(training.cluster.kind_of(place.node));
+    std::vector<std::string> notes;
+    for (const std::size_t kind : kinds) {
+        const Device& device = training.cluster.device_of(kind);
+        for (const std::string& note : {peak_note(training.plan.compute, training.model.name, device),
+                                        missing_rate_note(training.plan.compute, training.model, device)})
+            if (!note.empty() && std::ranges::count(notes, note) == 0) notes.push_back(note);
+    }
+    return notes;
+}
+
+bool some_price(const Cluster& cluster) {
+    for (std::size_t kind = 0; kind < cluster.kinds(); ++kind)
+        if (cluster.price_of(kind)) return true;
+    return false;
+}
+
+/// Returns what kinds of ranks there are, if several.
+std::optional<KindsResult> kinds_of(const Lowered& training) {
+    if (training.kinds.empty()) return std::nullopt;
+    constexpr double longest = std::numeric_limits<double>::infinity();
+    KindsResult kinds{devices_text(training), training.kinds.front().samples, 0, longest, 0};
+    for (std::uint32_t kind = 0; kind < training.kinds.size(); ++kind) {
+        const RankKind& one = training.kinds[kind];
+        kinds.least_samples = std::min(kinds.least_samples, one.samples);
+        kinds.most_samples = std::max(kinds.most_samples, one.samples);
+        for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
+            if (!training.kinds_of_stage(stage).contains(kind)) continue;
+            const double seconds = computation_s(one, stage);
+            kinds.least_compute_s = std::min(kinds.least_compute_s, seconds);
+            kinds.most_compute_s = std::max(kinds.most_compute_s, seconds);
+        }
+    }
+    return kinds;
+}
+
+/// Returns the ranks on each kind of device and their samples, if there are several kinds; empty otherwise.
+std::string kinds_note(const Lowered& training) {
+    if (training.kinds.empty()) return "";
+    std::vector<std::string> parts;
+    for (const RankKind& kind : training.kinds)
+        parts.push_back(fmt::format("{} on {} with {}", syncline::counted(kind.ranks, "rank"),
+                                    training.cluster.device_of(kind.node_kind).name,
+                                    syncline::counted(kind.samples, "sample")));
+    return fmt::format("ranks wait for the slowest of {}: {}{}", syncline::counted(std::ssize(parts), "kind"),
+                       fmt::join(parts, ", "), training.plan.parallelism.layout.replica() > 1 ? " of a replica" : "");
 }
 
 /// Returns the rotations as far as the routes of `most_pairs` show.
@@ -232,10 +307,11 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     const Breakdown& time = whole.time;
     const Timeline& timeline = whole.timeline;
     const bool alone = plan.ranks == 1 && !plan.noise.any();
-    std::optional<Lowered> reference;
-    if (!alone) reference = lower(without_faults(cluster), model, one_rank(plan));
-    const bool comparable = alone || holds_model(*reference);
-    const Breakdown single = alone || !comparable ? time : replay_representatives(*reference, watch).time;
+    std::vector<Reference> references;
+    if (!alone) references = references_of(training);
+    const bool comparable =
+        std::ranges::all_of(references, [](const Reference& each) { return holds_model(each.one); });
+    const double single_s = alone || !comparable ? time.iteration_s : reference_s(references, watch);
 
     Result result;
     result.workload = model.name;
@@ -260,8 +336,9 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (time.iteration_s > 0)
         result.throughput_samples_per_s = static_cast<double>(plan.used_batch()) / time.iteration_s;
     result.scaling = plan.scaling;
-    if (comparable) result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single.iteration_s);
+    if (comparable) result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single_s);
     if (plan.relaxed() && time.iteration_s > 0) result.busy_share = time.compute_s / time.iteration_s;
+    result.kinds = kinds_of(training);
     if (plan.independent_updates()) result.updates = updates_of(whole.graph, timeline);
     result.utilisation = utilisation_of(training, time.iteration_s);
     result.messages = timeline.messages;
@@ -272,21 +349,23 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.closed_form = closed_form(training);
     result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
     // Devices and hosts of workers that do not wait are not busy in one window.
-    if (!plan.independent_updates()) result.energy = energy_of(cluster, whole.graph, timeline.links, time);
+    // Neither are they of one power where nodes are of several kinds.
+    const bool powers = !plan.independent_updates() && training.kinds.empty();
+    if (powers) result.energy = energy_of(cluster, whole.graph, timeline.links, time);
     result.run = whole_run(training, time.iteration_s, result.cost, result.energy);
     result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.sending_s(timeline.links));
     result.limited_by = limit_of(training, time, timeline.links);
-    if (comparable) result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
+    if (comparable)
+        result.notes = scaling_notes(training, tightest_of(references, training), result.scaling_efficiency);
     if (result.energy)
         if (std::string note = result.energy->note(); !note.empty()) result.notes.push_back(std::move(note));
-    if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
-        result.notes.push_back(std::move(note));
-    if (std::string note = missing_rate_note(plan.compute, model, cluster.device); !note.empty())
-        result.notes.push_back(std::move(note));
+    for (std::string& note : compute_notes(training)) result.notes.push_back(std::move(note));
+    if (std::string note = kinds_note(training); !note.empty()) result.notes.push_back(std::move(note));
     // The FLOP of free layers count, though they take no time.
-    if (std::string note = above_peak_note(result.utilisation, cluster.device);
-        !note.empty() && plan.free_layers.empty())
+    Device peaked = cluster.device;
+    if (!training.kinds.empty()) peaked.name = devices_text(training);
+    if (std::string note = above_peak_note(result.utilisation, peaked); !note.empty() && plan.free_layers.empty())
         result.notes.push_back(std::move(note));
     if (exchanges_fall_behind(training, whole))
         result.notes.push_back(
@@ -296,6 +375,10 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
             "workers still drift apart: the bound of their staleness is not reached; raise `training.iterations`");
     if (plan.independent_updates() && cluster.has_power())
         result.notes.push_back("energy is left out: workers with updates of their own have no common iteration");
+    if (!training.kinds.empty() && cluster.has_power())
+        result.notes.push_back("energy is left out: ranks are on devices of several kinds");
+    if (!training.kinds.empty() && !result.cost.cost && some_price(cluster))
+        result.notes.push_back("costs are left out: only some kinds of nodes have a `price_per_hour`");
     if (result.updates && result.updates->few)
         result.notes.push_back(
             "some worker has fewer than two updates while all of them run: more `iterations` say more");

@@ -23,6 +23,14 @@
 /// Simulation of a training iteration.
 namespace syncline {
 
+/// Ranks of several kinds: see RankKind.
+struct KindsResult {
+    std::string devices;                               ///< devices_text()
+    std::int64_t least_samples = 0, most_samples = 0;  ///< of a rank, in an iteration
+    /// Planned computation of a rank in an iteration, with the optimizer's step: of the fastest and the slowest.
+    double least_compute_s = 0, most_compute_s = 0;
+};
+
 /// Result of one variant. Times refer to the rank that finishes last; counts refer to one iteration.
 struct Result {
     std::string variant;
@@ -52,6 +60,7 @@ struct Result {
     std::optional<double> scaling_efficiency;
     /// Share of the time in which a rank computes, where a plan lets ranks wait less: Plan::relaxed().
     std::optional<double> busy_share;
+    std::optional<KindsResult> kinds;      ///< set if there are several kinds of ranks
     std::optional<WorkerUpdates> updates;  ///< set if each worker's gradients are an update of their own
     Utilisation utilisation;
     std::uint64_t messages = 0;

@@ -25,7 +25,10 @@ double state_bytes(const Lowered& training) {
 /// Returns the time to copy the state of the fullest rank to its host.
 double snapshot_s(const Lowered& training) {
     const Memory memory = memory_of(training);
-    return (memory.weights_bytes + memory.optimizer_bytes) / training.cluster.device.host_link_Bps;
+    double host_link_Bps = training.cluster.device.host_link_Bps;
+    for (const RankKind& kind : training.kinds)
+        host_link_Bps = std::min(host_link_Bps, training.cluster.device_of(kind.node_kind).host_link_Bps);
+    return (memory.weights_bytes + memory.optimizer_bytes) / host_link_Bps;
 }
 
 std::string roughly(double seconds) {

@@ -239,6 +239,7 @@ std::size_t busiest_link(const Timeline& timeline) {
 Lowered with_micro_batches(Lowered training, std::int64_t count) {
     training.plan.parallelism.pipeline.micro_batches = count;
     training.arrangement.micro_batches = static_cast<std::uint32_t>(count);
+    for (RankKind& kind : training.kinds) kind.arrangement.micro_batches = training.arrangement.micro_batches;
     return training;
 }
 

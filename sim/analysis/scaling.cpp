@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
+#include "sim/analysis/observed.hpp"
 #include "sim/base/units.hpp"
 #include "sim/lowering/device_memory.hpp"
 
@@ -19,6 +23,22 @@ Plan one_rank(const Plan& plan) {
     one.noise = {};
     if (one.documents) one.documents->evened_out = plan.global_batch();
     return one;
+}
+
+std::vector<Reference> references_of(const Lowered& training) {
+    const Plan plan = one_rank(training.plan);
+    const Cluster sound = without_faults(training.cluster);
+    if (training.kinds.empty()) return {{lower(sound, training.model, plan), training.plan.ranks}};
+    std::map<std::size_t, std::int64_t> ranks;  // by kind of node
+    for (const RankKind& kind : training.kinds) ranks[kind.node_kind] += kind.ranks;
+    std::vector<Reference> references;
+    for (const auto& [kind, count] : ranks) {
+        Cluster cluster = sound;
+        cluster.device = training.cluster.device_of(kind);
+        cluster.others.clear();
+        references.push_back({lower(std::move(cluster), training.model, plan), count});
+    }
+    return references;
 }
 
 bool holds_model(const Lowered& one) {

@@ -16,6 +16,9 @@
 ///     weak, b samples per replica:         T₁(b) / (R·T)      with data parallelism T₁(b)/T
 ///     strong, B samples of all together:   T₁(B) / (N·T)
 ///
+/// With several kinds of devices, N · throughput(1) is the sum of the throughputs of one rank alone on each device: T₁
+/// is the harmonic mean of the ranks' times.
+///
 /// Neither exceeds 1 on devices that are no faster with fewer samples or a part of a layer, as in the compute models of
 /// sim/workload. One rank with b/R samples would be no valid reference for a split model: it reads all weights for
 /// fewer samples, and the efficiency would approach R.
@@ -26,6 +29,15 @@ const char* name_of(Scaling scaling);
 
 /// Returns the plan of the reference rank.
 Plan one_rank(const Plan& plan);
+
+/// A reference, and the number of ranks on devices of its kind.
+struct Reference {
+    Lowered one;
+    std::int64_t ranks = 1;
+};
+
+/// Returns the reference on each kind of device with ranks.
+std::vector<Reference> references_of(const Lowered& training);
 
 /// Returns whether a device of the reference, see one_rank(), can hold weights, gradients and optimizer state.
 bool holds_model(const Lowered& one);

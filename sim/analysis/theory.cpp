@@ -67,6 +67,7 @@ std::optional<double> parameter_server_end(const Lowered& training, bool release
     return each ? last_s : *std::max_element(summed.begin(), summed.end()) + last_s;
 }
 
+constexpr const char* none_of_kinds = "none where ranks of several kinds start an exchange at different times";
 constexpr const char* never_together = "none where workers do not wait for all others";
 
 /// Ranks that send to others at the same time.
@@ -278,13 +279,12 @@ std::string why_none_of_iteration(const Lowered& training) {
     if (plan.local_steps > 1 && plan.overlap != Overlap::none)
         return "none where some iterations exchange and overlap, and others do not exchange";
     if (plan.noise.any()) return "none for iterations with jitter or stragglers";
-    if (training.uneven()) return "none where documents make the work of microbatches differ";
+    if (training.documents_vary()) return "none where documents make the work of microbatches differ";
     if (plan.offload == Offload::gradients)
         return "none where gradients are copied to the host during the backward pass";
     if (plan.compression.any()) return "none where gradients are encoded and decoded";
     const bool overlaps = plan.overlap != Overlap::none || plan.fusion.negotiation == Negotiation::ahead;
-    if (overlaps && speed_beside_exchange(cluster).slows())
-        return "none where exchanges slow down concurrent computation";
+    if (overlaps && slows_beside_exchange(cluster)) return "none where exchanges slow down concurrent computation";
     return "";
 }
 
@@ -334,13 +334,14 @@ std::string why_none_of_groups(const Lowered& training) {
     for (const PlacedLayer& layer : arrangement.layers)
         if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than rows";
     if (plan.noise.any()) return "none with jitter or stragglers";
-    if (training.uneven()) return "none where documents make the work of microbatches differ";
+    if (training.documents_vary()) return "none where documents make the work of microbatches differ";
+    if (training.kinds_differ) return none_of_kinds;
     if (plan.offload == Offload::gradients)
         return "none where gradients are copied to the host during the backward pass";
     if (plan.exchange == ExchangeKind::gossip || plan.compression.any() || plan.fusion.tick_s() > 0 ||
         plan.fusion.negotiation != Negotiation::none)
         return "none for a split model with gossip, compression, cycles or negotiation";
-    if (plan.parallelism.layout.context > 1 && speed_beside_exchange(cluster).slows())
+    if (plan.parallelism.layout.context > 1 && slows_beside_exchange(cluster))
         return "none where computation is slower beside exchanges";
     return "";
 }
@@ -388,7 +389,8 @@ ClosedForm form_of_gradients(const Lowered& training) {
     if (why_not.empty() && syncs > 1 && training.plan.fusion.tick_s() > 0)
         why_not = "none for a cycle with exchanges after each microbatch";
     // Nothing overlaps with an exchange, or waits for one, where there is none.
-    const bool alone = training.buckets.empty() && !training.plan.noise.any() && !training.uneven();
+    if (why_not.empty() && training.kinds_differ) why_not = none_of_kinds;
+    const bool alone = training.buckets.empty() && !training.plan.noise.any() && !training.documents_vary();
     if (alone && training.plan.offload != Offload::gradients) why_not.clear();
     ClosedForm result{no_exchange, 0.0, {}, why_not};
     const Servers& servers = training.plan.servers;

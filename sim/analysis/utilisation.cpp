@@ -31,17 +31,44 @@ double executed_flop(const Model& model, std::size_t layer, Share share) {
     return flop;
 }
 
-/// Returns the executed FLOP of all ranks.
-double executed_flop(const Model& model, const Arrangement& arrangement, Recomputation recomputation) {
+/// Returns the executed FLOP of ranks, of which each stage has so many.
+double executed_flop(const Model& model, const Arrangement& arrangement, Recomputation recomputation,
+                     const std::vector<std::uint32_t>& stage_ranks) {
     double flop = 0;
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
-        const double ranks = static_cast<double>(arrangement.stage_ranks) * placed.contributors /
-                             static_cast<double>(placed.layout.rows);
+        const double ranks = static_cast<double>(stage_ranks[arrangement.stage_of(placed.virtual_stage)]) *
+                             placed.contributors / static_cast<double>(placed.layout.rows);
         const double again = recomputed_flop(recomputation, model, static_cast<std::uint32_t>(i), placed.share);
         flop += (executed_flop(model, i, placed.share) + again) * arrangement.micro_batches * ranks;
     }
     return flop;
+}
+
+/// Returns the executed FLOP of all ranks.
+double executed_flop(const Lowered& training) {
+    const Recomputation recomputation = training.plan.recomputation;
+    const Arrangement& all = training.arrangement;
+    if (training.kinds.empty())
+        return executed_flop(training.model, all, recomputation,
+                             std::vector<std::uint32_t>(all.stages, all.stage_ranks));
+    double flop = 0;
+    for (std::uint32_t kind = 0; kind < training.kinds.size(); ++kind) {
+        std::vector<std::uint32_t> ranks(all.stages, 0);
+        for (std::uint32_t rank = 0; rank < training.kind_of_rank.size(); ++rank)
+            if (training.kind_of_rank[rank] == kind) ++ranks[rank / all.stage_ranks];
+        flop += executed_flop(training.model, training.kinds[kind].arrangement, recomputation, ranks);
+    }
+    return flop;
+}
+
+/// Returns the mean peak of the ranks' devices.
+double peak_flops_per_s(const Lowered& training) {
+    if (training.kinds.empty()) return training.cluster.device.flops_per_s;
+    double sum = 0;
+    for (const RankKind& kind : training.kinds)
+        sum += static_cast<double>(kind.ranks) * training.cluster.device_of(kind.node_kind).flops_per_s;
+    return sum / static_cast<double>(training.plan.ranks);
 }
 
 }  // namespace
@@ -59,10 +86,10 @@ Utilisation utilisation_of(const Lowered& training, double iteration_s) {
     }
     if (flop == 0) return result;
     result.tflops_per_device = flop / rank_s / 1e12;
-    const double peak = training.cluster.device.flops_per_s;
+    const double peak = peak_flops_per_s(training);
     if (peak <= 0 || !std::isfinite(peak)) return result;
     result.model_flops = flop / (rank_s * peak);
-    result.hardware_flops = executed_flop(model, training.arrangement, plan.recomputation) / (rank_s * peak);
+    result.hardware_flops = executed_flop(training) / (rank_s * peak);
     return result;
 }
 

@@ -151,9 +151,12 @@ planning::Found search(const Case& one, const PlanArguments& options, double hea
                        const HeldInterrupts& held) {
     const config::Variant& variant = one.question.variant;
     Cluster cluster = variant.cluster;
-    Device& device = cluster.device;
+    const Device& device = cluster.device;
     const double whole_bytes = device.memory_bytes;
-    device.memory_bytes -= headroom * std::max(0.0, device.memory_bytes - device.reserve_bytes);
+    for (std::size_t kind = 0; kind < cluster.kinds(); ++kind) {
+        Device& each = cluster.device_of(kind);
+        each.memory_bytes -= headroom * std::max(0.0, each.memory_bytes - each.reserve_bytes);
+    }
     planning::Search how{.jobs = options.jobs,
                          .simulated = pass.simulated,
                          .budget_s = pass.budget_s,

@@ -143,6 +143,8 @@ void Assembly::expand_framework(Node* node) {
 
 void Assembly::expand_platform(Node& platform) {
     expand(platform.find("device"), {"device"});
+    if (Node* others = platform.find("other_nodes"))
+        for (Node& other : others->items) expand(other.find("device"), {"device"});
     Node* transport = platform.find("transport");
     expand(transport, {"transport"});
     if (transport) expand_selection(transport->find("selection"));

@@ -326,10 +326,51 @@ void describe_faults(Fields& fields, Cluster& cluster) {
     if (fields.sound()) cluster.faults = std::move(faults);
 }
 
-/// Rejects a transport that takes all multiprocessors of the device.
+/// Describes the nodes of other kinds, which follow those of `nodes`.
+void describe_others(Fields& fields, Cluster& cluster) {
+    fields.each(
+        {"other_nodes",
+         "Nodes of other kinds, after those of `nodes`, in order, with as many devices and ports; `nodes` is required. "
+         "Default: all nodes are alike."},
+        [&](Fields& inner) {
+            OtherNodes other;
+            const NodeDesign& node = cluster.node;
+            inner.integer({"count", "Number of these nodes; 0: none.", true}, other.count, 0, 1 << 24);
+            inner.section({"device", "Device in each of these nodes: as for the platform.", true, true},
+                          [&](Fields& of) { describe(of, other.device); });
+            inner.quantity({"link_bandwidth",
+                            "Bandwidth of each of the node's links in each direction: `300 GBps`. Default: that of "
+                            "`per_node.links`."},
+                           other.link_Bps, Dimension::bandwidth, bandwidths);
+            inner.quantity({"port_bandwidth",
+                            "Bandwidth between a device and its network port in each direction: `200 Gbps`. Default: "
+                            "that of `per_node.nic_link`."},
+                           other.port_Bps, Dimension::bandwidth, bandwidths);
+            inner.number({"price_per_hour", "Price of one of these nodes per hour, as `per_node.price_per_hour`."},
+                         other.price_per_hour, 0, 1e9);
+            if (inner.given("link_bandwidth") && node.devices == 1)
+                inner.reject("link_bandwidth", "'link_bandwidth' has no effect here: each node has one device",
+                             "remove it");
+            if (other.count > 0) cluster.others.push_back(std::move(other));
+        });
+    if (cluster.others.empty() || !fields.sound()) return;
+    if (!fields.given("nodes"))
+        return fields.reject("other_nodes", "it is open how many nodes come before these",
+                             "write `nodes`, the number of nodes with the platform's `device`");
+    for (const OtherNodes& other : cluster.others) cluster.nodes += other.count;
+    constexpr std::int64_t most = 1 << 24;
+    if (cluster.nodes > most)
+        fields.reject("other_nodes", fmt::format("{} nodes are too many", cluster.nodes),
+                      fmt::format("the maximum is {}", most));
+}
+
+/// Rejects a transport that takes all multiprocessors of a device.
 void check_multiprocessors(Fields& fields, const Cluster& cluster) {
     const auto& [collective, point_to_point] = cluster.transport.exchange_multiprocessors.of;
-    const std::int64_t taken = std::max(collective, point_to_point), all = cluster.device.multiprocessors;
+    const std::int64_t taken = std::max(collective, point_to_point);
+    std::int64_t all = cluster.device.multiprocessors;
+    for (const OtherNodes& other : cluster.others)
+        if (const std::int64_t own = other.device.multiprocessors; own > 0) all = all > 0 ? std::min(all, own) : own;
     if (all == 0 || taken < all || !fields.sound()) return;
     fields.section({"transport", ""}, [&](Fields& inner) {
         inner.reject("exchange_multiprocessors",
@@ -359,7 +400,7 @@ void describe_native(Fields& fields, Cluster& cluster) {
                           "it applies to `simgrid_xml`; `nodes` gives the number of nodes");
         return;
     }
-    for (const char* key : {"nodes", "per_node", "fabric", "routing"})
+    for (const char* key : {"nodes", "other_nodes", "per_node", "fabric", "routing"})
         if (fields.given(key))
             fields.reject(key, fmt::format("'{}' is defined by the file of 'simgrid_xml'", key),
                           "remove one of the two");
@@ -400,6 +441,7 @@ void describe(Fields& fields, Cluster& cluster) {
     fields.integer(
         {"nodes", "Number of nodes. Default: as many as the fabric's parameters determine, or else as many as needed."},
         cluster.nodes, 1, 1 << 24);
+    describe_others(fields, cluster);
     if (fields.given("fabric") && fields.sound())
         fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
     if (!fields.given("fabric") && !fields.given("simgrid_xml") && fields.given("nodes")) {

@@ -210,11 +210,16 @@ void describe_training_keys(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.batch_per_rank, 1, 1 << 24);
     fields.integer({"batch", "Samples per iteration of all ranks together; replaces `batch_per_rank`."}, open.batch, 1,
                    1 << 30);
-    fields.integer(
-        {"iterations",
-         "Number of iterations. The last one is measured (`jitter`, `documents`: all but the first; `faults`: all), one "
-         "more follows it; with 1, only this one is replayed, from an idle cluster."},
-        plan.iterations, 1, 10'000);
+    fields.one_of(
+        {"batch_shares",
+         "Shares of the batch on nodes of several kinds: `equal`, or by the `speed` at which the ranks compute "
+         "an equal share, in whole samples (largest remainders)."},
+        plan.batch_shares, {{"equal", BatchShares::equal}, {"speed", BatchShares::speed}});
+    fields.integer({"iterations",
+                    "Number of iterations. The last one is measured (`jitter`, `documents`: all but the first; "
+                    "`faults`: all), one "
+                    "more follows it; with 1, only this one is replayed, from an idle cluster."},
+                   plan.iterations, 1, 10'000);
     fields.section(
         {"run",
          "Length of the whole training, for its number of iterations, time and cost, with failures and without."},

@@ -109,6 +109,13 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                        give_nodes(variant.cluster, plan.placement, plan.ranks(), 0);
                    });
     describe_jobs(fields, variant, known, variant.plan.placement.seed);
+    if (!variant.cluster.others.empty())
+        for (const char* key : {"trace", "jobs"})
+            if (fields.given(key))
+                fields.reject(key,
+                              fmt::format("'{}' runs on nodes of one kind, but platform '{}' has `other_nodes`", key,
+                                          variant.cluster.name),
+                              "write a training or an exchange, or remove `other_nodes`");
     for (const char* other : {"collective", "trace", "jobs"})
         for (const char* key : {"workload", "training", "collective", "trace"}) {
             if (key == std::string_view(other) ||
@@ -124,7 +131,8 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                        OtherKeys("collective", "trace", "jobs")};
     fields.section(training, [&](Fields& inner) {
         describe(inner, variant.plan, variant.open);
-        choose_attention(inner, variant.cluster.device, variant.plan);
+        for (std::size_t kind = 0; kind < variant.cluster.kinds(); ++kind)
+            choose_attention(inner, variant.cluster.device_of(kind), variant.plan);
         if (!known || !inner.sound()) return;
         Feasibility found = judge(variant.cluster, variant.model, variant.plan, variant.open);
         report(inner, found.complaints);

@@ -15,14 +15,15 @@ namespace {
 
 class KernelSum {
 public:
-    KernelSum(const Lowered& training, double times) : training_(training), times_(times) {
+    KernelSum(const Lowered& training, std::uint32_t rank, double times)
+        : arrangement_(training.arrangement_of(rank)), times_(times) {
         const Plan& plan = training.plan;
-        computation_ = make_compute_model(plan.compute, training.model, training.cluster.device,
+        computation_ = make_compute_model(plan.compute, training.model, training.device_of(rank),
                                           software_of(training.model, plan));
     }
 
     void add_layer(std::size_t number, std::uint32_t index) {
-        const PlacedLayer& placed = training_.arrangement.layers[number];
+        const PlacedLayer& placed = arrangement_.layers[number];
         const LayerTime& time = placed.time_of(index);
         if (time.forward_s + time.backward_s() == 0) return;
         Share share = placed.share;
@@ -61,7 +62,7 @@ public:
     }
 
 private:
-    const Lowered& training_;
+    const Arrangement& arrangement_;
     double times_;
     std::unique_ptr<const ComputeModel> computation_;
     std::map<std::tuple<Pass, std::string, double>, KernelParts> kernels_;
@@ -74,7 +75,7 @@ std::vector<KernelParts> kernel_parts(const Lowered& training, std::uint32_t ran
                                       double compute_s, double step_s) {
     const Arrangement& arrangement = training.arrangement;
     const std::uint32_t stage = rank / arrangement.stage_ranks, index = rank % arrangement.stage_ranks;
-    KernelSum sum(training, static_cast<double>(iterations) * arrangement.micro_batches);
+    KernelSum sum(training, rank, static_cast<double>(iterations) * arrangement.micro_batches);
     for (std::size_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
         if (arrangement.stage_of(placed.virtual_stage) == stage && placed.has_part(index)) sum.add_layer(i, index);

@@ -68,19 +68,23 @@ void change_copies(Cluster& cluster, double factor) {
     if (staging.rate_Bps)
         *staging.rate_Bps *= factor;
     else
-        cluster.device.host_link_Bps *= factor;
+        for (std::size_t kind = 0; kind < cluster.kinds(); ++kind) cluster.device_of(kind).host_link_Bps *= factor;
 }
 
 void change_reduction(Cluster& cluster, double factor) {
-    cluster.device.reduction_Bps *= factor;
+    for (std::size_t kind = 0; kind < cluster.kinds(); ++kind) cluster.device_of(kind).reduction_Bps *= factor;
     cluster.host.reduction_Bps *= factor;
     if (cluster.transport.reduction.rate_Bps) *cluster.transport.reduction.rate_Bps *= factor;
     cluster.transport.reduction.launch_s /= factor;
 }
 
-/// Returns the bytes per second that a device can send: over its links in the node, and its port.
-double device_Bps(const NodeDesign& node, double port_Bps, bool leaves) {
+/// Returns the bytes per second that a device can send: over its links in the node, and its port. Of several kinds of
+/// nodes the slowest counts.
+double device_Bps(const Cluster& cluster, double port_Bps, bool leaves) {
+    const NodeDesign& node = cluster.node;
     double inside_Bps = node.link.bandwidth_Bps;
+    for (const OtherNodes& other : cluster.others)
+        inside_Bps = std::min(inside_Bps, other.link_Bps.value_or(inside_Bps));
     const auto others = static_cast<double>(node.devices - 1);
     if (node.links == NodeLinks::all_to_all) inside_Bps *= others;
     if (node.links == NodeLinks::ring) inside_Bps *= std::min(others, 2.0);
@@ -106,7 +110,9 @@ double port_Bps(const Cluster& cluster) {
     double cables_Bps = 0;
     for (auto [edge, end] = boost::out_edges(0, fabric.graph); edge != end; ++edge)
         cables_Bps += fabric.graph[*edge].wire.bandwidth_Bps;
-    return std::min(cables_Bps, cluster.node.nic_link.bandwidth_Bps);
+    double port_Bps = std::min(cables_Bps, cluster.node.nic_link.bandwidth_Bps);
+    for (const OtherNodes& other : cluster.others) port_Bps = std::min(port_Bps, other.port_Bps.value_or(port_Bps));
+    return port_Bps;
 }
 
 /// Returns the plan with another algorithm.
@@ -215,7 +221,7 @@ std::optional<LeastTime> least_time(const Cluster& cluster, const CollectivePlan
     }
     if (S == 0) return std::nullopt;
     const double ports = N > 1 ? port_Bps(cluster) : 0;
-    const double device = device_Bps(cluster.node, ports, N > 1);
+    const double device = device_Bps(cluster, ports, N > 1);
     LeastTime least{rank_B / device, cluster.node.devices > 1 ? "the links of a device" : "a node's port", {}};
     if (N > 1) {
         const double all_ports = std::min(ports * static_cast<double>(cluster.node.nics), cluster.transport.host_Bps);

@@ -108,7 +108,7 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
     theory.closed_form_s = result.closed_form.iteration_time_s;
     theory.simulated_s = simulated_s;
     add_terms(theory, training);
-    add_lower_bound(theory, recorded, explanation, plan.noise.any() || training.uneven());
+    add_lower_bound(theory, recorded, explanation, plan.noise.any() || training.documents_vary());
 
     const auto add = [&](const char* cause, double seconds, std::string text) {
         theory.differences.push_back({cause, seconds, std::move(text)});
@@ -140,7 +140,7 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
         add("stragglers", lost_s,
             fmt::format("without jitter and stragglers the iteration would take {} less", share(lost_s, simulated_s)));
     }
-    if (training.uneven() && again) {
+    if (training.documents_vary() && again) {
         Plan even = plan;
         even.documents->evened_out = plan.global_batch();
         const double lost_s =

@@ -31,33 +31,37 @@ double roofline_s(const Model& model, const Device& device, std::int64_t batch) 
     return sum_s;
 }
 
-/// Changes the device, and scales its calibrated throughputs by the ratio of the roofline times.
-void change_device(Setting& setting, const std::function<void(Device&)>& change) {
-    const Device before = setting.cluster.device;
-    change(setting.cluster.device);
-    for (Calibration& one : setting.cluster.device.calibration) {
-        if (one.workload != setting.model.name) continue;
-        one.samples_per_s *=
-            roofline_s(setting.model, before, one.batch) / roofline_s(setting.model, setting.cluster.device, one.batch);
+/// Changes the devices of all kinds of nodes, and scales their calibrated throughputs by the ratio of the roofline
+/// times.
+void change_devices(Setting& setting, const std::function<void(Device&)>& change) {
+    for (std::size_t kind = 0; kind < setting.cluster.kinds(); ++kind) {
+        Device& device = setting.cluster.device_of(kind);
+        const Device before = device;
+        change(device);
+        for (Calibration& one : device.calibration) {
+            if (one.workload != setting.model.name) continue;
+            one.samples_per_s *=
+                roofline_s(setting.model, before, one.batch) / roofline_s(setting.model, device, one.batch);
+        }
     }
 }
 
 void speed_up(Setting& setting, double factor) {
-    change_device(setting, [factor](Device& device) {
+    change_devices(setting, [factor](Device& device) {
         device.flops_per_s *= factor;
         if (device.kernels) device.kernels->speed_up(factor);
+        for (MeasuredLayers& measured : device.layer_times)
+            for (MeasuredLayers::Layer& layer : measured.layers) {
+                layer.forward_s /= factor;
+                layer.backward_s /= factor;
+            }
     });
-    for (MeasuredLayers& measured : setting.cluster.device.layer_times)
-        for (MeasuredLayers::Layer& layer : measured.layers) {
-            layer.forward_s /= factor;
-            layer.backward_s /= factor;
-        }
 }
 
 void speed_up_memory(Setting& setting, double factor) {
     if (setting.plan.compute == ComputeKind::measured)
         throw std::invalid_argument("measured layer times do not depend on the memory bandwidth");
-    change_device(setting, [factor](Device& device) {
+    change_devices(setting, [factor](Device& device) {
         // The default of the reduction rate follows, as if the key had been changed.
         if (device.reduction_Bps == device.memory_Bps / 3) device.reduction_Bps = device.memory_Bps * factor / 3;
         device.memory_Bps *= factor;
@@ -105,6 +109,8 @@ void require_own_links(const Setting& setting) {
 void change_nic(Setting& setting, double factor) {
     require_own_links(setting);
     setting.cluster.node.nic_link.bandwidth_Bps *= factor;
+    for (OtherNodes& other : setting.cluster.others)
+        if (other.port_Bps) *other.port_Bps *= factor;
     widen(setting.cluster.fabric.topology, hosts_of(setting.cluster), 0, 1, factor);
 }
 
@@ -119,6 +125,8 @@ void change_node(Setting& setting, double factor) {
     require_own_links(setting);
     if (setting.cluster.node.devices == 1) throw std::invalid_argument("each node has one device");
     setting.cluster.node.link.bandwidth_Bps *= factor;
+    for (OtherNodes& other : setting.cluster.others)
+        if (other.link_Bps) *other.link_Bps *= factor;
     if (setting.cluster.node.mesh_pcie) setting.cluster.node.mesh_pcie->bandwidth_Bps *= factor;
 }
 

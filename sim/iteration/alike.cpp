@@ -65,6 +65,15 @@ bool keeps(const Rotation& rotation, const ActivationExchange& exchange) {
     return rotation.period % repeats == 0 || std::ranges::count(bytes, bytes.front()) == std::ssize(bytes);
 }
 
+/// Returns whether the rotation takes ranks to ranks that compute for the same times.
+bool keeps_kinds(const Rotation& rotation, const Lowered& training) {
+    if (!training.kinds_differ) return true;
+    const std::vector<std::uint32_t>& kinds = training.kind_of_rank;
+    for (std::uint32_t rank = 0; rank < kinds.size(); ++rank)
+        if (kinds[rank] != kinds[shifted(rank, rotation.span, rotation.period)]) return false;
+    return true;
+}
+
 }  // namespace
 
 std::vector<Rotation> alike_ranks(const Lowered& training) {
@@ -74,13 +83,14 @@ std::vector<Rotation> alike_ranks(const Lowered& training) {
     const std::set<Grouping> groupings = groupings_of(training);
     const auto alike = [&](const Rotation& rotation) {
         const auto kept = [&](const auto& one) { return keeps(rotation, one); };
-        bool all = std::ranges::all_of(groupings, kept) && std::ranges::all_of(arrangement.layers, kept);
+        bool all = keeps_kinds(rotation, training) && std::ranges::all_of(groupings, kept) &&
+                   std::ranges::all_of(arrangement.layers, kept);
         if (all) each_exchange(arrangement, [&](const ActivationExchange& exchange) { all = all && kept(exchange); });
         return all;
     };
     // Replicas whose documents differ are not alike, but the ranks of each are.
     const auto replica = static_cast<std::uint32_t>(training.plan.parallelism.layout.replica());
-    for (const std::uint32_t span : spans_within(training.uneven() ? replica : arrangement.stage_ranks))
+    for (const std::uint32_t span : spans_within(training.documents_vary() ? replica : arrangement.stage_ranks))
         for (std::uint32_t period = 1; period < span; ++period) {
             if (span % period != 0 || !alike({span, period})) continue;
             found.push_back({span, period});

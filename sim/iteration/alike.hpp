@@ -17,7 +17,8 @@
 ///   is a multiple of this, its groups are moved; if s divides it, and the stride k, as that of all replicas with s = B
 ///   or of a node's experts in a group over several nodes, members of each group are permuted; if s divides the stride,
 ///   each member moves in its own span.
-/// - exchanges to exchanges of as many bytes.
+/// - exchanges to exchanges of as many bytes;
+/// - ranks to ranks that compute for the same times, on nodes of several kinds.
 ///
 /// Then build_iteration() adds to the image of a rank what it adds to the rank. Programs of exchanges and links are
 /// another matter, which symmetry.hpp checks.

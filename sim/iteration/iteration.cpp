@@ -200,10 +200,10 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
     for (const Place& place : training.places) {
         Pace own = pace[workers.size()];
         own.node = place.node;
-        workers.push_back(graph.add_process({place, speed_beside_exchange(cluster), own}));
+        workers.push_back(graph.add_process({place, speed_beside_exchange(cluster, cluster.kind_of(place.node)), own}));
     }
     graph.set_lateness(plan.noise.lateness());
-    if (training.uneven()) graph.set_work(arrangement.documents->varying);
+    if (training.documents_vary()) graph.set_work(arrangement.documents->varying);
     graph.set_spans(spans_of(training));
     if (rotations.images() > 1) graph.represent(rotations, negligible(training));
     std::vector<std::uint32_t> built;
@@ -240,7 +240,7 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
     // Across iterations the steps of the buckets, which wait for their exchanges, are counted together, before them.
     std::vector<std::optional<StepTasks>> steps(ranks);
     for (const std::uint32_t rank : built) {
-        steps[rank] = iterations[rank].add_step(training.steps[rank / arrangement.stage_ranks]);
+        steps[rank] = iterations[rank].add_step(training.step_of(rank));
         if (!steps[rank] || across) continue;
         for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]})
             for (const Arrival& arrival : *arrivals) graph.depend(steps[rank]->first, arrival.task, delay);
@@ -270,7 +270,7 @@ TaskGraph build(const Lowered& training, const Rotations& rotations) {
         }
         if (rank >= arrangement.stage_ranks) continue;
         if (plan.loading) iteration.add_input_load(training.input_load_s, plan.loading->prefetch, plan.input_copy);
-        iteration.add_input_copy(training.input_copy_s, plan.input_copy);
+        iteration.add_input_copy(training.input_copy_of(rank), plan.input_copy);
     }
     graph.seal();
     return graph;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace syncline {
@@ -13,8 +14,8 @@ using Number = Operation::Number;
 /// Writes the operations of one pass, layer by layer.
 class Writer {
 public:
-    explicit Writer(const Lowered& training)
-        : plan_(training.plan), arrangement_(training.arrangement), uneven_(training.uneven()) {}
+    Writer(const Plan& plan, const Arrangement& arrangement)
+        : plan_(plan), arrangement_(arrangement), uneven_(arrangement.documents && arrangement.documents->varying) {}
 
     void forward(std::uint32_t layer, Phase phase) {
         const PlacedLayer& placed = arrangement_.layers[layer];
@@ -229,10 +230,10 @@ private:
     Number gathered_ = Operation::nothing;  ///< ... and its last all-gather
 };
 
-VirtualStagePasses passes_of(const Lowered& training, std::uint32_t part, bool apart, bool some) {
-    const Arrangement& arrangement = training.arrangement;
+VirtualStagePasses passes_of(const Plan& plan, const Arrangement& arrangement, std::uint32_t part, bool apart,
+                             bool some) {
     const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
-    Writer forward(training), backward(training), later(training), whole(training);
+    Writer forward(plan, arrangement), backward(plan, arrangement), later(plan, arrangement), whole(plan, arrangement);
     for (std::uint32_t layer = first; layer < end; ++layer) forward.forward(layer, Phase::forward);
     for (std::uint32_t layer = end; layer-- > first;) {
         const LayerSpan again = arrangement.again_before(layer);
@@ -247,6 +248,26 @@ VirtualStagePasses passes_of(const Lowered& training, std::uint32_t part, bool a
     return {forward.take(), backward.take(), later.take(), whole.take()};
 }
 
+std::vector<VirtualStagePasses> passes_of(const Plan& plan, const Arrangement& arrangement) {
+    const Pipeline& pipeline = plan.parallelism.pipeline;
+    const bool apart = pipeline.computes_weights_apart();
+    const bool some = apart && pipeline.schedule == PipelineSchedule::dualpipe_v;
+    std::vector<VirtualStagePasses> parts;
+    for (std::uint32_t part = 0; part + 1 < arrangement.first_layer.size(); ++part)
+        parts.push_back(passes_of(plan, arrangement, part, apart, some));
+    return parts;
+}
+
+/// Throws std::logic_error unless the passes differ in times alone.
+void require_same_operations(const PassProgram& one, const PassProgram& other) {
+    const auto same = [](const Operation& a, const Operation& b) {
+        return a.kind == b.kind && a.layer == b.layer && a.phase == b.phase && a.after == b.after && a.also == b.also &&
+               a.by_member.size() == b.by_member.size();
+    };
+    if (!std::ranges::equal(one.operations, other.operations, same))
+        throw std::logic_error("ranks of different kinds have different operations");
+}
+
 }  // namespace
 
 bool exchange_within_stages(const std::vector<VirtualStagePasses>& parts) {
@@ -258,13 +279,22 @@ bool exchange_within_stages(const std::vector<VirtualStagePasses>& parts) {
 }
 
 std::vector<VirtualStagePasses> passes_of(const Lowered& training) {
-    const Pipeline& pipeline = training.plan.parallelism.pipeline;
-    const bool apart = pipeline.computes_weights_apart();
-    const bool some = apart && pipeline.schedule == PipelineSchedule::dualpipe_v;
-    std::vector<VirtualStagePasses> parts;
-    for (std::uint32_t part = 0; part + 1 < training.arrangement.first_layer.size(); ++part)
-        parts.push_back(passes_of(training, part, apart, some));
-    return parts;
+    return passes_of(training.plan, training.arrangement);
+}
+
+std::vector<std::vector<VirtualStagePasses>> passes_by_kind(const Lowered& training) {
+    const std::vector<VirtualStagePasses> usual = passes_of(training);
+    if (training.kinds.empty()) return {usual};
+    std::vector<std::vector<VirtualStagePasses>> all;
+    for (const RankKind& kind : training.kinds) {
+        all.push_back(passes_of(training.plan, kind.arrangement));
+        for (std::size_t part = 0; part < usual.size(); ++part)
+            for (PassProgram VirtualStagePasses::*const pass :
+                 {&VirtualStagePasses::forward, &VirtualStagePasses::backward, &VirtualStagePasses::later,
+                  &VirtualStagePasses::whole})
+                require_same_operations(usual[part].*pass, all.back()[part].*pass);
+    }
+    return all;
 }
 
 }  // namespace syncline

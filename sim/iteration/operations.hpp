@@ -90,7 +90,10 @@ struct VirtualStagePasses {
 /// Returns whether ranks of a stage exchange activations or weights during their passes.
 bool exchange_within_stages(const std::vector<VirtualStagePasses>& parts);
 
-/// Returns the passes of each virtual stage. They point to `training`, which must outlive them.
+/// Returns the passes of each virtual stage. They point to `training`, which must outlive them. With several kinds of
+/// ranks the times are those of the slowest in the stage.
 std::vector<VirtualStagePasses> passes_of(const Lowered& training);
+/// Returns the same for ranks of each of Lowered::kinds, which differ in times alone; the one above, if there are none.
+std::vector<std::vector<VirtualStagePasses>> passes_by_kind(const Lowered& training);
 
 }  // namespace syncline

@@ -30,6 +30,8 @@ public:
           syncs_(gradient_syncs(plan_, arrangement_)),
           indices_(built_indices()),
           virtual_stages_(passes_of(training)),
+          by_kind_(training.kinds.empty() ? std::vector<std::vector<VirtualStagePasses>>{} : passes_by_kind(training)),
+          kind_of_rank_(training.kind_of_rank),
           ranks_(workers.size()),
           cursors_(workers.size()),
           pass_on_(std::make_shared<const DirectRooted>(DirectRooted::Operation::broadcast)) {
@@ -118,13 +120,12 @@ private:
 
     void add_slot(std::uint32_t stage, const Slot& slot) {
         const std::uint32_t virtual_stage = arrangement_.pipeline.virtual_stage_of(slot.virtual_rank, stage);
-        const PassProgram& pass = virtual_stages_[virtual_stage].of(slot);
         if (slot.gradients == Gradients::weights) {
-            Progress later(pass, slot.micro_batch, ByPlace(built(), no_task));
+            Progress later = begin(virtual_stage, slot, ByPlace(built(), no_task));
             add_pass(stage, later);
             return;
         }
-        Progress all(pass, slot.micro_batch, input_of(stage, virtual_stage, slot));
+        Progress all = begin(virtual_stage, slot, input_of(stage, virtual_stage, slot));
         add_pass(stage, all);
         add_output(stage, virtual_stage, slot, output_of(all));
     }
@@ -137,8 +138,7 @@ private:
         std::vector<Progress> passes;
         for (const Slot* slot : slots) {
             const std::uint32_t virtual_stage = arrangement_.pipeline.virtual_stage_of(slot->virtual_rank, stage);
-            passes.emplace_back(virtual_stages_[virtual_stage].of(*slot), slot->micro_batch,
-                                input_of(stage, virtual_stage, *slot));
+            passes.push_back(begin(virtual_stage, *slot, input_of(stage, virtual_stage, *slot)));
         }
         passes[0].also = passes[1].input;
         passes[1].also = passes[0].input;
@@ -194,17 +194,29 @@ private:
             : pass(&program), micro_batch(batch), input(std::move(data)) {}
 
         const PassProgram* pass;
+        std::vector<const PassProgram*> of_kind = {};  ///< the same with the times of each kind of ranks, if several
         std::uint32_t micro_batch;
         ByPlace input;
         ByPlace also = {};  ///< what its first operations wait for besides, if not empty
         std::vector<ByPlace> tasks = {};
 
+        /// Returns the operation with the times of a kind of ranks.
+        const Operation& times_of(std::size_t kind, std::size_t number) const {
+            return (of_kind.empty() ? pass : of_kind[kind])->operations[number];
+        }
         bool done() const { return tasks.size() == pass->operations.size(); }
         TaskId task_of(Operation::Number number, std::uint32_t at) const {
             if (number == Operation::input) return input[at];
             return number == Operation::nothing ? no_task : tasks[static_cast<std::size_t>(number)][at];
         }
     };
+
+    Progress begin(std::uint32_t virtual_stage, const Slot& slot, ByPlace input) const {
+        Progress progress(virtual_stages_[virtual_stage].of(slot), slot.micro_batch, std::move(input));
+        for (const std::vector<VirtualStagePasses>& kind : by_kind_)
+            progress.of_kind.push_back(&kind[virtual_stage].of(slot));
+        return progress;
+    }
 
     ByPlace output_of(const Progress& progress) const {
         ByPlace output(built());
@@ -247,7 +259,8 @@ private:
                             graph_.depend(task, issued);
                         break;
                     case Operation::Kind::compute:
-                        task = add_computation(rank, operation, micro_batch, data);
+                        task = add_computation(rank, progress.times_of(kind_of(rank), number), operation, micro_batch,
+                                               data);
                         break;
                 }
                 if (const TaskId also = progress.task_of(operation.also, at); also != no_task)
@@ -272,12 +285,15 @@ private:
         }
     }
 
-    TaskId add_computation(std::uint32_t rank, const Operation& operation, std::uint32_t micro_batch, TaskId data) {
+    std::size_t kind_of(std::uint32_t rank) const { return kind_of_rank_.empty() ? 0 : kind_of_rank_[rank]; }
+
+    TaskId add_computation(std::uint32_t rank, const Operation& times, const Operation& operation,
+                           std::uint32_t micro_batch, TaskId data) {
         RankPasses& passes = ranks_[rank];
         const std::uint32_t index = rank % arrangement_.stage_ranks;
         const PlacedLayer& layer = arrangement_.layers[operation.layer];
-        double seconds = operation.seconds;
-        if (!operation.by_member.empty()) seconds = operation.by_member[layer.experts->group.member(index)];
+        double seconds = times.seconds;
+        if (!times.by_member.empty()) seconds = times.by_member[layer.experts->group.member(index)];
         Task task{passes.compute, operation.phase, operation.layer, layer.has_part(index) ? seconds : 0};
         task.micro_batch = micro_batch;
         const TaskId id = add(rank, task, data, operation.after == Operation::input);
@@ -426,6 +442,9 @@ private:
     const std::uint32_t syncs_;                 ///< gradient_syncs()
     const std::vector<std::uint32_t> indices_;  ///< in their stage, of the ranks that are built
     const std::vector<VirtualStagePasses> virtual_stages_;
+    /// With several kinds of ranks, the same with the times of each kind.
+    const std::vector<std::vector<VirtualStagePasses>> by_kind_;
+    const std::vector<std::uint32_t>& kind_of_rank_;
     std::vector<RankPasses> ranks_;
     std::vector<Cursor> cursors_;
     /// By stage, grouping and first index: each is added to the graph once.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/workload/kept.hpp"
@@ -186,20 +188,42 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
 
 }  // namespace
 
-Memory memory_of(const Lowered& training, std::uint32_t stage) {
-    Memory memory = memory_of_stage(training.model, training.plan, training.arrangement, stage);
-    const Device& device = training.cluster.device;
+namespace {
+
+Memory on_device(Memory memory, const Device& device) {
     if (std::isfinite(device.memory_bytes))
         memory.device_bytes = std::max(0.0, device.memory_bytes - device.reserve_bytes);
     return memory;
 }
 
+/// Returns whether one has less room than the other; without capacities, whether it needs more.
+bool tighter(const Memory& one, const Memory& other) {
+    const auto room = [](const Memory& of) { return of.device_bytes.value_or(unlimited) - of.total_bytes(); };
+    return std::pair(room(one), -one.total_bytes()) < std::pair(room(other), -other.total_bytes());
+}
+
+}  // namespace
+
+Memory memory_of(const Lowered& training, std::uint32_t stage) {
+    const auto of = [&](const Arrangement& arrangement, const Device& device) {
+        return on_device(memory_of_stage(training.model, training.plan, arrangement, stage), device);
+    };
+    if (training.kinds.empty()) return of(training.arrangement, training.cluster.device);
+    std::optional<Memory> tightest;
+    for (const std::uint32_t number : training.kinds_of_stage(stage)) {
+        const RankKind& kind = training.kinds[number];
+        const Device& device = training.cluster.device_of(kind.node_kind);
+        Memory memory = of(kind.arrangement, device);
+        memory.device = device.name;
+        if (!tightest || tighter(memory, *tightest)) tightest = std::move(memory);
+    }
+    return *tightest;
+}
+
 Memory memory_of(const Lowered& training) {
     Memory most = memory_of(training, 0);
-    for (std::uint32_t stage = 1; stage < training.arrangement.stages; ++stage) {
-        const Memory memory = memory_of(training, stage);
-        if (memory.total_bytes() > most.total_bytes()) most = memory;
-    }
+    for (std::uint32_t stage = 1; stage < training.arrangement.stages; ++stage)
+        if (Memory memory = memory_of(training, stage); tighter(memory, most)) most = std::move(memory);
     return most;
 }
 

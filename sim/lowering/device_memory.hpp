@@ -50,6 +50,7 @@ struct Memory {
     std::optional<double> host_bytes = {};
     /// Memory of the device, without what the driver reserves; nothing if its file does not give it.
     std::optional<double> device_bytes;
+    std::string device = {};  ///< name of that device, where there are several kinds of ranks
 
     double total_bytes() const { return weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes; }
     bool fits() const { return !device_bytes || total_bytes() <= *device_bytes; }
@@ -59,10 +60,10 @@ struct Memory {
     }
 };
 
-/// Returns the memory of the rank that needs the most: the first of the stage that needs the most, because first rows
-/// have a part of every layer.
+/// Returns the memory of the rank with the least room: the first of the stage that needs the most, because first rows
+/// have a part of every layer; of several kinds of ranks that whose device has the least left.
 Memory memory_of(const Lowered& training);
-/// Returns the memory of the first rank of a stage.
+/// Returns the memory of the first rank of a stage, of the kind of ranks in it with the least room.
 Memory memory_of(const Lowered& training, std::uint32_t stage);
 
 /// Activations that a device holds while a pass runs, and after it.

@@ -48,7 +48,8 @@ bool fabric_has(const Cluster& cluster, std::int64_t nodes) {
 /// Says how `nodes` nodes, of which `servers` are for servers, could be had.
 std::string hint_for_nodes(const Cluster& cluster, std::int64_t nodes, std::int64_t servers) {
     std::string hint = cluster.native               ? "use fewer ranks; its file has no more hosts"
-                       : fabric_has(cluster, nodes) ? fmt::format("`--set platform.nodes={}` makes it larger", nodes)
+                       : fabric_has(cluster, nodes) ? fmt::format("`--set platform.nodes={}` makes it larger",
+                                                                  nodes - cluster.nodes + cluster.own_nodes())
                                                     : "use fewer ranks; its fabric has no more hosts";
     if (servers > 0) hint += "; `--set training.servers.location=colocated` needs no nodes for servers alone";
     return hint;
@@ -204,6 +205,41 @@ void judge_selection(const Selection& selection, const std::string& operation, c
     }
 }
 
+namespace {
+
+/// Judges the devices of other kinds of nodes with ranks.
+void judge_kinds(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open,
+                 Complaints& complaints) {
+    if (cluster.others.empty()) return;
+    std::set<std::size_t> kinds;
+    for (const Place& place : place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)))
+        kinds.insert(cluster.kind_of(place.node));
+    const Device& first = cluster.device_of(*kinds.begin());
+    for (const std::size_t kind : kinds) {
+        Cluster alone = cluster;
+        alone.device = cluster.device_of(kind);
+        alone.others.clear();
+        Complaints found = broken_rules(plan, open, model, alone);
+        if (plan.compute == ComputeKind::measured) judge_layer_times(model, alone.device, found);
+        complaints.insert(complaints.end(), found.begin(), found.end());
+        if (!complaints.empty()) return;
+        // Otherwise one would reach its measured speed, and the other one its nominal peak.
+        constexpr const char* names[] = {
+            "its throughput of this model", "its peak", "its peak", "its efficiency", "layer times",
+            "rates of its kernels"};
+        const ComputeKind one = kind_used(plan.compute, model.name, first);
+        const ComputeKind other = kind_used(plan.compute, model.name, alone.device);
+        if (one == other) continue;
+        return complaints.push_back({"compute",
+                                     fmt::format("device '{}' computes by {}, and '{}' by {}, which are not comparable",
+                                                 first.name, names[static_cast<std::size_t>(one)], alone.device.name,
+                                                 names[static_cast<std::size_t>(other)]),
+                                     "write `compute: roofline`, or give both devices the same measurements"});
+    }
+}
+
+}  // namespace
+
 Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan, const OpenPlan& open) {
     Feasibility found;
     Complaints& complaints = found.complaints;
@@ -235,6 +271,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     const bool switched = plan.exchange == ExchangeKind::allreduce && !plan.selection;
     if (complaints.empty() && switched && plan.algorithm.name == in_network_allreduce)
         judge_switches(cluster, plan.placement, plan.ranks, complaints);
+    if (complaints.empty()) judge_kinds(cluster, model, plan, open, complaints);
     if (!complaints.empty()) return found;
 
     if (open.everything) return found;  // a search judges each of its plans

@@ -14,20 +14,12 @@
 #include "sim/lowering/expert_parallelism.hpp"
 #include "sim/lowering/input_load.hpp"
 #include "sim/lowering/optimizer_step.hpp"
+#include "sim/lowering/rank_kinds.hpp"
 #include "sim/lowering/sharding.hpp"
 
 namespace syncline {
 
 namespace {
-
-double input_copy_seconds(const Lowered& training) {
-    const Plan& plan = training.plan;
-    if (plan.input_copy == InputCopy::none) return 0;
-    const PlacedLayer& first = training.arrangement.layers.front();
-    const double elements = static_cast<double>(training.model.sample_elements) * first.share.samples *
-                            training.arrangement.micro_batches / static_cast<double>(first.layout.cells());
-    return elements * activation_element(training.model) / training.cluster.device.host_link_Bps;
-}
 
 /// Returns by layer the times of its passes, with what is computed beside them: encoding, and what is computed again,
 /// which delays the gradients of the layer and of those before it.
@@ -292,18 +284,18 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     training.plan = std::move(plan);
     training.places =
         place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
+    forget_unused_kinds(training);
     training.arrangement = arrange(training.cluster, training.model, training.plan);
     check_nodes(training.plan, training.arrangement, training.places);
     check_expert_nodes(training.arrangement, training.places);
-    training.input_copy_s = input_copy_seconds(training);
+    add_kinds(training);
     if (training.plan.loading) training.input_load_s = input_load_seconds(training);
     training.buckets = plan_buckets(training);
     Terrains terrains(training.cluster, first_free_node(training.places));
     choose_reductions(training, terrains);
     exchange_after_local_steps(training);
     OtherCollectives(training, terrains).make();
-    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage)
-        training.steps.push_back(step_time(training, stage));
+    share_exchanges(training);
     training.averaged = averaged_iterations(training);
     return training;
 }

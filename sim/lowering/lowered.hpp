@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "sim/lowering/arrangement.hpp"
@@ -34,13 +35,28 @@ struct BucketExchange {
     bool apart = false;   ///< on a stream of its own, while the next bucket is in the exchange before it
 };
 
+/// Ranks on devices of one kind, with equal shares of the batch.
+struct RankKind {
+    std::size_t node_kind = 0;  ///< Cluster::kind_of() their nodes
+    std::int64_t ranks = 0;
+    std::int64_t samples = 0;  ///< of each, in an iteration
+    Arrangement arrangement;   ///< as if all ranks were of this kind, with the exchanges of Lowered::arrangement
+    std::vector<StepTime> steps;
+    double input_copy_s = 0;
+};
+
 struct Lowered {
     Cluster cluster;
     Model model;
     Plan plan;
 
     std::vector<Place> places;  ///< of each rank
+    /// With several kinds of ranks, the times of a layer, of the steps and of the input's copy are those of the kind in
+    /// its stage that takes the longest for all layers of the stage, for which the others wait.
     Arrangement arrangement;
+    std::vector<RankKind> kinds;              ///< empty: all ranks are of one kind, which the other members describe
+    std::vector<std::uint32_t> kind_of_rank;  ///< the number of its entry in `kinds`, if there are several
+    bool kinds_differ = false;                ///< the kinds compute for different times
     /// In the order of release, stage by stage; none among ranks with nobody to exchange with. When gradients are ready
     /// is only known where every rank has the whole model.
     std::vector<Bucket> buckets;
@@ -66,9 +82,22 @@ struct Lowered {
         return first;
     }
     /// Returns whether iterations differ, at random or by their documents.
-    bool iterations_differ() const { return plan.noise.varies() || uneven(); }
+    bool iterations_differ() const { return plan.noise.varies() || documents_vary(); }
     /// Returns whether documents make the work of replicas, microbatches and iterations differ.
-    bool uneven() const { return arrangement.documents && arrangement.documents->varying; }
+    bool documents_vary() const { return arrangement.documents && arrangement.documents->varying; }
+    const Arrangement& arrangement_of(std::uint32_t rank) const {
+        return kinds.empty() ? arrangement : kinds[kind_of_rank[rank]].arrangement;
+    }
+    const StepTime& step_of(std::uint32_t rank) const {
+        return (kinds.empty() ? steps : kinds[kind_of_rank[rank]].steps)[rank / arrangement.stage_ranks];
+    }
+    double input_copy_of(std::uint32_t rank) const {
+        return kinds.empty() ? input_copy_s : kinds[kind_of_rank[rank]].input_copy_s;
+    }
+    /// Returns the kinds of the ranks of a stage, if there are several kinds of ranks.
+    std::set<std::uint32_t> kinds_of_stage(std::uint32_t stage) const;
+    std::size_t node_kind_of(std::uint32_t rank) const { return cluster.kind_of(places[rank].node); }
+    const Device& device_of(std::uint32_t rank) const { return cluster.device_of(node_kind_of(rank)); }
     bool served() const { return plan.exchange == ExchangeKind::parameter_server; }
 };
 

@@ -41,8 +41,7 @@ StepBytes step_bytes(const Plan& plan, const Model& model) {
             .to_device = weight};
 }
 
-StepTime step_time(const Lowered& training, std::uint32_t stage) {
-    const Device& device = training.cluster.device;
+StepTime step_time(const Lowered& training, std::uint32_t stage, const Device& device) {
     const Plan& plan = training.plan;
     const bool offloaded = plan.offload != Offload::none;
     const bool known = kind_used(plan.compute, training.model.name, device) == ComputeKind::tables;

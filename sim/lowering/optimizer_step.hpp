@@ -37,7 +37,7 @@ struct StepBytes {
 
 StepBytes step_bytes(const Plan& plan, const Model& model);
 
-/// Returns the time of the step on a rank of this stage. Parts that are not known take none.
-StepTime step_time(const Lowered& training, std::uint32_t stage);
+/// Returns the time of the step on a rank of this stage with this device. Parts that are not known take none.
+StepTime step_time(const Lowered& training, std::uint32_t stage, const Device& device);
 
 }  // namespace syncline

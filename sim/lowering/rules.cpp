@@ -227,6 +227,16 @@ constexpr Setting whole_replicas{"", "replicas that exchange whole gradients, or
 constexpr Setting folded{"fidelity", "folded or averaged",
                          [](const Plan& plan) { return always_folds(plan.fidelity); }};
 
+constexpr Setting by_speed{"batch_shares", "speed", is<&Plan::batch_shares, BatchShares::speed>};
+constexpr Setting several_kinds{"", "a platform with `other_nodes`",
+                                [](const Cluster& cluster) { return !cluster.others.empty(); }};
+/// Replicas of one rank, which may divide the state of weights that they have in common.
+constexpr Setting a_rank_each_replica{"", "ranks that compute the whole model", [](const Plan& plan) {
+                                          Parallelism computed = plan.parallelism;
+                                          computed.sharding = Sharding::none;
+                                          return computed.whole_model();
+                                      }};
+
 // Keys of `collective`.
 constexpr Setting barrier{"operation", "barrier",
                           [](const Plan& plan) { return plan.algorithm.operation == "barrier"; }};
@@ -540,6 +550,27 @@ std::vector<Rule> table() {
               "write `bytes_per_sample`, for example `bytes_per_sample: 150 kB`"),
         excludes({not_ahead}, copied_ahead, "a batch that is copied to the device ahead has been read ahead",
                  "write `input_copy: blocking` or `none`, or `prefetch: 1`"),
+        // Nodes of several kinds.
+        excludes({by_speed}, open_plan, "shares by speed are not modelled where the plan is open",
+                 "remove it, or write the plan"),
+        needs({by_speed}, a_rank_each_replica,
+              "shares are those of ranks that compute the whole model, which 'parallelism' divides",
+              "write `batch_shares: equal`"),
+        excludes({by_speed}, gossip, "a mean of models does not weigh them by samples", "write `exchange: allreduce`"),
+        excludes({by_speed}, by_worker, "workers that do not wait for each other need no shares by speed",
+                 "remove it, or write `updates: synchronous`"),
+        excludes({by_speed}, backup, "an update's samples depend on the workers that it does without",
+                 "remove `backup_workers`"),
+        excludes({documents, loading}, by_speed,
+                 "'{setting}' is not modelled for ranks with unequal shares of the batch",
+                 "write `batch_shares: equal`"),
+        excludes(
+            {compression}, several_kinds,
+            "encoding and decoding are modelled for nodes of one kind, but platform '{platform}' has `other_nodes`",
+            "remove it"),
+        excludes({offload}, several_kinds,
+                 "copies to the host are modelled for nodes of one kind, but platform '{platform}' has `other_nodes`",
+                 "remove it"),
 
         // State in the host's memory.
         excludes({offload}, served, "servers keep the optimizer's state, and update the weights themselves",

@@ -41,8 +41,8 @@ std::string text::kinds_of(const Memory& memory) {
 }
 
 std::string text::shortage(const Memory& memory, const std::string& device) {
-    return fmt::format("needs {} of memory, but '{}' has {}: {}", scaled(memory.total_bytes()), device,
-                       scaled(*memory.device_bytes), kinds_of(memory));
+    return fmt::format("needs {} of memory, but '{}' has {}: {}", scaled(memory.total_bytes()),
+                       memory.device.empty() ? device : memory.device, scaled(*memory.device_bytes), kinds_of(memory));
 }
 
 }  // namespace syncline

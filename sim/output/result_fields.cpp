@@ -192,6 +192,11 @@ auto of_updates(Get get) {
     return [get](const Result& r) { return r.updates ? std::optional(std::invoke(get, *r.updates)) : std::nullopt; };
 }
 
+template <class Get>
+auto of_kinds(Get get) {
+    return [get](const Result& r) { return r.kinds ? std::optional(std::invoke(get, *r.kinds)) : std::nullopt; };
+}
+
 /// Returns a getter of a number of the whole training with failures; null if it is not finite.
 template <class Get>
 auto of_failing(Get get) {
@@ -500,6 +505,20 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add_if_given("input_wait_s", Unit::seconds,
                           "longest time for which a rank waits for its input; only with `loading`", 184,
                           [](const Result& r) { return r.time.input_wait_s; })
+            .add_if_given("kinds.devices", Unit::text,
+                          "ranks by device, with `platform.other_nodes`; this and the next four only if ranks are on "
+                          "several kinds of nodes",
+                          175, of_kinds(&KindsResult::devices))
+            .add_if_given("kinds.least_samples", Unit::number,
+                          "samples of the rank that has the fewest in an iteration, see `batch_shares`", 176,
+                          of_kinds(&KindsResult::least_samples))
+            .add_if_given("kinds.most_samples", Unit::number, "samples of the rank that has the most", 177,
+                          of_kinds(&KindsResult::most_samples))
+            .add_if_given("kinds.least_compute_time_s", Unit::seconds,
+                          "planned computation of the kind of ranks that computes for the shortest time", 178,
+                          of_kinds(&KindsResult::least_compute_s))
+            .add_if_given("kinds.most_compute_time_s", Unit::seconds, "the same of the longest", 179,
+                          of_kinds(&KindsResult::most_compute_s))
             .add_if_given("updates.rate_per_s", Unit::number,
                           "updates per second while all workers run; only if each worker's are its own", 150,
                           of_updates(&WorkerUpdates::per_s))

@@ -48,11 +48,15 @@ enum class Offload { none, optimizer, gradients };
 /// `strong`: that of all ranks together (`batch`).
 enum class Scaling { weak, strong };
 
+/// Division of the batch among replicas on different kinds of nodes: equal, or in proportion to their speeds.
+enum class BatchShares { equal, speed };
+
 struct Plan {
     std::int64_t ranks = 1;
     RankPlacement placement;
     std::int64_t batch_per_rank = 32;  ///< samples of one replica of the model: of a rank, if it has the whole model
     Scaling scaling = Scaling::weak;
+    BatchShares batch_shares = BatchShares::equal;  ///< of replicas on different kinds of nodes: see batch_shares.hpp
     /// Number of iterations. The last one is measured, with jitter all except the first, and one more is replayed after
     /// it; 1: only that one, from a cold start.
     std::int64_t iterations = 4;

@@ -70,7 +70,8 @@ std::string limit(const std::vector<Effect>& effects) {
 
 /// Returns the energy of an iteration whose computation is as long as forecast. Links count without traffic.
 std::optional<Energy> forecast_energy(const Lowered& training, std::int64_t nodes, double iteration_s) {
-    if (!training.cluster.has_power()) return std::nullopt;
+    // Devices of several kinds are busy for different times.
+    if (!training.cluster.has_power() || !training.kinds.empty()) return std::nullopt;
     std::uint32_t wired = 0;
     for (const Place& place : training.places) wired = std::max(wired, place.node + 1);
     const TimeShares shares = shares_of(training);
@@ -151,8 +152,7 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
         answer.utilisation = utilisation_of(training, answer.iteration_s);
         std::set<std::uint32_t> nodes;
         for (const Place& place : training.places) nodes.insert(place.node);
-        answer.cost =
-            cost_of(training.cluster, static_cast<std::int64_t>(nodes.size()), base.ranks, answer.iteration_s);
+        answer.cost = cost_of(training.cluster, nodes, base.ranks, answer.iteration_s);
         answer.energy = forecast_energy(training, answer.cost.nodes, answer.iteration_s);
         answer.published = spread;
         answer.run = whole_run(training, answer.iteration_s, answer.cost, answer.energy);

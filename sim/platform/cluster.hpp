@@ -17,8 +17,9 @@
 #include "sim/topology/router.hpp"
 #include "sim/topology/shape.hpp"
 
-/// The machine that runs the training: nodes with devices, their links and ports, and the fabric between nodes. Left
-/// out: nodes that differ, switches that block or add delay.
+/// The machine that runs the training: nodes with devices, their links and ports, and the fabric between nodes. Nodes
+/// may be of several kinds, which differ in their devices, prices and rates of links. Left out: nodes with different
+/// numbers of devices or ports, switches that block or add delay.
 namespace syncline {
 
 /// Measured training throughput of one device of this kind for a model.
@@ -108,6 +109,15 @@ struct NodeDesign {
     const Wire& pcie_wire() const { return links == NodeLinks::mesh && mesh_pcie ? *mesh_pcie : link; }
 };
 
+/// Nodes of another kind. All else of them is as in the nodes of NodeDesign.
+struct OtherNodes {
+    std::int64_t count = 0;
+    Device device;
+    std::optional<double> link_Bps;  ///< of each of NodeDesign's links inside the node; nothing: as there
+    std::optional<double> port_Bps;  ///< between a device and its port; nothing: as there
+    std::optional<double> price_per_hour;
+};
+
 struct Fabric {
     TopologySpec topology;  ///< its hosts are the nodes' ports: node n has hosts n·nics … n·nics + nics-1
     Routing routing;
@@ -133,11 +143,12 @@ struct NativePlatform {
 
 struct Cluster {
     std::string name = "cluster";
-    std::int64_t nodes = 0;
+    std::int64_t nodes = 0;         ///< of all kinds: first those with `device`, then the others in order
     std::int64_t server_nodes = 0;  ///< further nodes, for servers alone, of a cluster of as many nodes as needed
     Device device;
     Host host;
     NodeDesign node;
+    std::vector<OtherNodes> others = {};
     Fabric fabric;
     NetworkModel network = NetworkModel::exact;
     Latency latency = Latency::travelling;
@@ -151,7 +162,19 @@ struct Cluster {
     /// Returns the number of nodes that the fabric connects; a star connects only those in use.
     std::int64_t fabric_nodes() const { return nodes + server_nodes; }
     /// Returns true if the power of any part is known.
-    bool has_power() const { return device.power || host.power || fabric.switch_power || fabric.port_power; }
+    bool has_power() const;
+
+    /// Returns the number of kinds of nodes.
+    std::size_t kinds() const { return 1 + others.size(); }
+    /// Returns the kind of a node: 0, or the number of its entry in `others`, counted from 1.
+    std::size_t kind_of(std::uint32_t node) const;
+    const Device& device_of(std::size_t kind) const { return kind == 0 ? device : others[kind - 1].device; }
+    Device& device_of(std::size_t kind) { return kind == 0 ? device : others[kind - 1].device; }
+    const std::optional<double>& price_of(std::size_t kind) const {
+        return kind == 0 ? node.price_per_hour : others[kind - 1].price_per_hour;
+    }
+    /// Returns the number of nodes of the first kind.
+    std::int64_t own_nodes() const;
 };
 
 /// Returns a star of `nodes` one-device nodes: every node has a full-duplex link to one switch, so a message crosses
@@ -181,13 +204,16 @@ bool relays_on_rails(const Cluster& cluster);
 /// the same port, or messages can change rails inside a node.
 bool reaches_all_rails(const Cluster& cluster);
 
-/// Returns 1/γ of a collective's members: the transport's rate, or that of the device or host that it names.
+/// Returns 1/γ of a collective's members: the transport's rate, or that of the device or host that it names. Members
+/// that reduce wait for each other, so that the slowest of several kinds of devices counts.
 double reduction_Bps(const Cluster& cluster);
 
 /// Returns the speed of computation beside exchanges: the device's if it was measured; otherwise 1 -
 /// taken/multiprocessors, if the device says how many it has and the transport how many exchanges take, since thread
 /// blocks of NCCL share none with other kernels (NVIDIA/nccl, issue 689).
-SpeedBesideExchange speed_beside_exchange(const Cluster& cluster);
+SpeedBesideExchange speed_beside_exchange(const Cluster& cluster, std::size_t kind = 0);
+/// Returns whether that of any kind of nodes is below 1.
+bool slows_beside_exchange(const Cluster& cluster);
 
 /// Returns true for a fabric of one switch with one device per node, for which the closed forms of collectives are
 /// exact.

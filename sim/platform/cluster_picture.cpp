@@ -167,7 +167,10 @@ private:
         const NodeDesign& node = cluster_.node;
         const std::string nodes = cluster_.nodes > 0 ? fmt::format("{} node{}", cluster_.nodes, plural(cluster_.nodes))
                                                      : "as many nodes as needed,";
-        return fmt::format("{} with {} × {} and {} port{} each", nodes, node.devices, cluster_.device.name, node.nics,
+        std::string devices = cluster_.device.name;
+        for (const OtherNodes& other : cluster_.others)
+            devices += fmt::format(" ({} node{} with {})", other.count, plural(other.count), other.device.name);
+        return fmt::format("{} with {} × {} and {} port{} each", nodes, node.devices, devices, node.nics,
                            plural(node.nics));
     }
 

@@ -37,6 +37,10 @@ Routing inside_routing(const Routing& fabric) {
     return routing;
 }
 
+bool has_ports_of_its_own(const OtherNodes& other) {
+    return other.port_Bps.has_value();
+}
+
 /// Returns the parallel links of a pair as one.
 Wire merged(const DevicePair& pair, const Wire& link) {
     return {link.bandwidth_Bps * pair.links, link.latency_s};
@@ -69,7 +73,13 @@ Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
     switch_hops_ = static_cast<std::uint32_t>(inside_router_.hops().size());
     if (node_.links == NodeLinks::mesh && pcie) add_direct_links();
     node_hops_ = switch_hops_ + static_cast<std::uint32_t>(direct_links_.size());
-    port_links_ = is_there(node_.nic_link) ? (pcie ? nics : devices) : 0;
+    const bool ports = is_there(node_.nic_link) || std::ranges::any_of(cluster.others, has_ports_of_its_own);
+    port_links_ = ports ? (pcie ? nics : devices) : 0;
+    auto first = static_cast<std::uint32_t>(cluster.own_nodes());
+    for (const OtherNodes& other : cluster.others) {
+        rates_.insert(rates_.begin(), {first, other.link_Bps, other.port_Bps});
+        first += static_cast<std::uint32_t>(other.count);
+    }
     transport_links_ = std::isinf(transport_Bps_) ? 0 : 2;
     node_links_ = node_hops_ + 2 * port_links_ + transport_links_ + 1;
     constexpr std::uint64_t most_links = 100'000'000;
@@ -125,12 +135,24 @@ void Wiring::add_direct_links() {
     }
 }
 
+double Wiring::own_Bps(std::uint32_t node, std::uint32_t local, double usual_Bps) const {
+    const auto kind = std::ranges::find_if(rates_, [node](const OtherRates& one) { return one.first_node <= node; });
+    if (kind == rates_.end()) return usual_Bps;
+    if (local >= node_hops_) return kind->port_Bps.value_or(usual_Bps);
+    // PCIe beside the links of a mesh is the same in all nodes. Parallel links are one with the sum of their rates.
+    const bool beside = node_.links == NodeLinks::mesh && node_.has_pcie() && local < switch_hops_;
+    return kind->link_Bps && !beside ? usual_Bps / node_.link.bandwidth_Bps * *kind->link_Bps : usual_Bps;
+}
+
 Wire Wiring::wire(Link link) const {
     if (link < fabric_links_) return fabric_router_.hops()[link].wire;
-    const std::uint32_t local = (link - fabric_links_) % node_links_;
-    if (local < switch_hops_) return inside_router_.hops()[local].wire;
-    if (local < node_hops_) return direct_links_[local - switch_hops_].wire;
-    if (local < node_hops_ + 2 * port_links_) return node_.nic_link;
+    const std::uint32_t node = (link - fabric_links_) / node_links_, local = (link - fabric_links_) % node_links_;
+    const auto own = [&](const Wire& usual) {
+        return Wire{own_Bps(node, local, usual.bandwidth_Bps), usual.latency_s};
+    };
+    if (local < switch_hops_) return own(inside_router_.hops()[local].wire);
+    if (local < node_hops_) return own(direct_links_[local - switch_hops_].wire);
+    if (local < node_hops_ + 2 * port_links_) return own(node_.nic_link);
     if (local < node_links_ - 1) return {transport_Bps_, 0};
     return {loopback_Bps_, 0};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,7 +19,8 @@
 /// node's loopback. Links that are unlimited and take no time are left out. A host uses its node's first port. A switch
 /// of the fabric is the end of a route at that vertex. With PXN (relays_on_rails) a route to another rail begins with
 /// that to the device with the receiver's number. Several shortest paths in a node are chosen as in a fabric without
-/// levels: `first`, or else `ecmp`. All nodes have the same links inside, so a route needs no table.
+/// levels: `first`, or else `ecmp`. All nodes have the same links inside, so a route needs no table;
+/// those of nodes of another kind may have other bandwidths.
 namespace syncline {
 
 class Wiring {
@@ -96,7 +98,16 @@ private:
         return place.in_fabric() ? place.vertex() : fabric_host(place);
     }
 
+    /// Returns the bandwidth of a link inside a node, or to one of its ports.
+    double own_Bps(std::uint32_t node, std::uint32_t local, double usual_Bps) const;
+
     const NodeDesign node_;
+    /// The kinds of nodes that differ in bandwidths, by their first node, the last first.
+    struct OtherRates {
+        std::uint32_t first_node;
+        std::optional<double> link_Bps, port_Bps;
+    };
+    std::vector<OtherRates> rates_;
     const double loopback_Bps_, transport_Bps_;
     const bool relays_;
     const std::uint32_t nodes_;

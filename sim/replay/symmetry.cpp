@@ -184,7 +184,9 @@ private:
             const Process &a = graph_.processes()[process], &b = graph_.processes()[next(process)];
             const std::vector<StreamId>&one = streams_[process], &other = streams_[next(process)];
             if (a.pace.varies() || a.pace.slowdown != b.pace.slowdown || one.size() != other.size() ||
-                !(a.speed_beside_exchange == b.speed_beside_exchange) || !same_task(a.begins_with, b.begins_with))
+                !(a.speed_beside_exchange == b.speed_beside_exchange) ||
+                wires_.staging_s(process, 1) != wires_.staging_s(next(process), 1) ||
+                !same_task(a.begins_with, b.begins_with))
                 return false;
             for (std::size_t i = 0; i < one.size(); ++i)
                 if (!same_stream(one[i], other[i])) return false;

@@ -27,8 +27,9 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint
       free_loopback_(!cluster.native && std::isinf(cluster.host.loopback_Bps)),
       channels_(channels),
       flat_(!cluster.native && is_flat(cluster)),
-      transport_(cluster.transport),
-      host_link_Bps_(cluster.device.host_link_Bps) {
+      transport_(cluster.transport) {
+    for (const Place& place : places_)
+        host_link_Bps_.push_back(cluster.device_of(cluster.kind_of(place.node)).host_link_Bps);
     if (cluster.native) {
         native_ = engine().load(*cluster.native);
         for (const NativeLinks::Link& link : native_->links())
@@ -118,7 +119,7 @@ bool Wires::weightless(std::uint32_t from, std::uint32_t to) const {
 }
 
 double Wires::staging_s(std::uint32_t process, std::uint64_t bytes) const {
-    return on_device(process) ? transport_.staging.copy_s(bytes, host_link_Bps_) : 0;
+    return on_device(process) ? transport_.staging.copy_s(bytes, host_link_Bps_[process]) : 0;
 }
 
 void Wires::carried(std::uint32_t from, std::uint32_t to, std::span<const std::uint32_t> links, std::uint64_t bytes) {

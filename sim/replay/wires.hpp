@@ -169,7 +169,7 @@ private:
     bool by_channel_ = false, adapts_ = false, detours_ = false, sprays_ = false;
     const bool flat_;
     const Transport transport_;
-    const double host_link_Bps_;
+    std::vector<double> host_link_Bps_;  ///< by process
     // One of the two is null.
     std::unique_ptr<Wiring> wiring_;
     std::unique_ptr<NativeLinks> native_;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sim/lowering/rank_kinds.hpp"
 #include "sim/output/parallelism_text.hpp"
 #include "sim/report/parts.hpp"
 
@@ -67,7 +68,7 @@ Json page_facts(const Lowered& training, const Result& result) {
     add_exchange(facts, plan, result);
 
     const Cluster& cluster = training.cluster;
-    std::string place = fmt::format("{} × {}", plan.ranks, cluster.device.name);
+    std::string place = devices_text(training);
     if (cluster.node.devices > 1) place += fmt::format(", {} per node", cluster.node.devices);
     return {{"plan", facts.list()},
             {"place", place},

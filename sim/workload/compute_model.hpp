@@ -87,6 +87,7 @@ struct LayerTime {
     std::optional<Bound> bound = std::nullopt;
     double host_bound_s = 0;  ///< time for which the device waits for launches; part of the three times
 
+    bool operator==(const LayerTime&) const = default;
     double backward_s() const { return input_gradient_s + weight_gradient_s; }
     /// Returns the time of the gradients of weights that do not multiply the layer's inputs.
     double other_weights_s() const { return weight_gradient_s - inputs_weights_s; }

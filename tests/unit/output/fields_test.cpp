@@ -126,6 +126,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     whole.results.front().iteration_times_s = {1, 2};
     whole.results.front().balance.emplace();
     whole.results.front().time.input_wait_s = 1;
+    whole.results.front().kinds = KindsResult{"1 × a + 1 × b", 1, 2, 1, 1};
     whole.results.front().updates = WorkerUpdates{1, {1}, 0, 0, {{0, 1}}, {0}, false};
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     // Jobs have fields of their own, and only some of the others.
@@ -191,6 +192,11 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "micro_batch_imbalance",
                                                "replica_imbalance",
                                                "input_wait_s",
+                                               "kinds.devices",
+                                               "kinds.least_samples",
+                                               "kinds.most_samples",
+                                               "kinds.least_compute_time_s",
+                                               "kinds.most_compute_time_s",
                                                "updates.rate_per_s",
                                                "updates.staleness_mean",
                                                "updates.staleness_max",
