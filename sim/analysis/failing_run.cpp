@@ -97,6 +97,11 @@ std::string failures_note(const Lowered& training, std::int64_t nodes, const std
             "the whole run would not end: a part fails every {}, but an interval of {}, its checkpoint of {} and a "
             "restart of {} have to pass without a failure",
             roughly(run->mtbf_s), roughly(run->interval_s), roughly(run->write_s), roughly(run->restart_s));
+    const bool elastic = training.plan.run.checkpoint.repairs.elastic != Elastic::none;
+    if (run && elastic && run->goodput->mean.waiting_s > 0 && run->fewer_replicas_s.empty())
+        return "the whole run waits for each repair: the plan allows no smaller number of replicas, or their part of "
+               "the "
+               "batch does not fit into the devices' memory";
     if (run || !training.cluster.failures.any()) return "";
     const double each_s = mtbf_s(training.cluster.failures, used_parts(training.cluster, training.places, nodes));
     return fmt::format(

@@ -16,6 +16,16 @@ std::int64_t divided_up(std::int64_t number, std::int64_t by) {
     return (number + by - 1) / by;
 }
 
+/// Returns the plan lowered; null if it is not feasible, or does not fit into memory, where that `matters`.
+std::shared_ptr<const Lowered> judged(const Lowered& training, Plan plan, bool matters) {
+    if (!settle(plan, {}).empty()) return nullptr;
+    Feasibility found = judge(training.cluster, training.model, plan);
+    if (!found.complaints.empty()) return nullptr;
+    if (!found.lowered)
+        found.lowered = std::make_shared<const Lowered>(lower(training.cluster, training.model, std::move(plan)));
+    return matters && !memory_of(*found.lowered).fits() ? nullptr : found.lowered;
+}
+
 }  // namespace
 
 Plan with_replicas(const Plan& plan, std::int64_t replicas) {
@@ -83,13 +93,17 @@ const Lowered* FewerReplicas::lowered(std::int64_t replicas) const {
     const auto known = lowered_.find(replicas);
     if (known != lowered_.end()) return known->second.get();
     std::shared_ptr<const Lowered>& made = lowered_[replicas];
-    Plan plan = with_replicas(training_.plan, replicas);
-    if (!settle(plan, {}).empty()) return nullptr;
-    Feasibility found = judge(training_.cluster, training_.model, plan);
-    if (!found.complaints.empty()) return nullptr;
-    if (!found.lowered)
-        found.lowered = std::make_shared<const Lowered>(lower(training_.cluster, training_.model, std::move(plan)));
-    if (memory_of(*found.lowered).fits() || !memory_of(training_).fits()) made = found.lowered;
+    const Plan plan = with_replicas(training_.plan, replicas);
+    const bool matters = memory_of(training_).fits();
+    made = judged(training_, plan, matters);
+    // What is too large for one pass takes several, none larger than the plan's.
+    if (!made && plan.batch_per_rank > training_.plan.batch_per_rank && plan.parallelism.pipeline.micro_batches == 1) {
+        Plan passes = plan;
+        std::int64_t& number = passes.parallelism.pipeline.micro_batches;
+        number = divided_up(plan.batch_per_rank, training_.plan.batch_per_rank);
+        passes.batch_per_rank = number * divided_up(plan.batch_per_rank, number);
+        made = judged(training_, passes, matters);
+    }
     return made.get();
 }
 
@@ -112,9 +126,7 @@ Iteration FewerReplicas::iteration(std::int64_t replicas) const {
     const std::int64_t many = before == lost ? replicas : allowed(all_ - before);
     const std::int64_t few = before == lost ? replicas : allowed(std::max<std::int64_t>(0, all_ - 2 * before));
     if (few == 0 || few == replicas || many == replicas) return simulated(replicas);
-    const auto samples = [&](std::int64_t count) {
-        return static_cast<double>(with_replicas(training_.plan, count).batch_per_rank);
-    };
+    const auto samples = [&](std::int64_t count) { return static_cast<double>(lowered(count)->plan.batch_per_rank); };
     const Iteration &short_one = simulated(many), &long_one = simulated(few);
     const double part = samples(few) == samples(many)
                             ? static_cast<double>(many - replicas) / static_cast<double>(many - few)

@@ -18,9 +18,9 @@
 /// training waits.
 ///
 /// Batch. With Elastic::same_batch the k replicas share the microbatches of all: the fullest has ⌈microbatches / k⌉,
-/// with an interleaved schedule the next multiple of the stages, and without microbatches ⌈batch / k⌉ samples. All are
-/// simulated as the fullest, for which the others wait. With Elastic::smaller_batch each keeps its samples, and an
-/// iteration is only k/R of one.
+/// with an interleaved schedule the next multiple of the stages, and without microbatches ⌈batch / k⌉ samples, in as
+/// few passes as are no larger than the plan's if memory does not suffice for one. All are simulated as the fullest,
+/// for which the others wait. With Elastic::smaller_batch each keeps its samples, and an iteration is only k/R of one.
 ///
 /// Simulated are 1 to 4 replicas fewer, and powers of two; between these the iteration time is linear in the samples of
 /// the fullest replica, or in the replicas if these do not differ. Each is simulated when a sampled run first meets it.

@@ -141,11 +141,12 @@ private:
         return !fails;
     }
 
-    /// Returns the time from now until a node is back that makes the training faster; infinite if none will.
-    double faster_in_s(const TrainingPace& now) const {
+    /// Returns the time from now until a node is back with which more of the training runs, or faster; infinite if
+    /// none is.
+    double more_in_s(const TrainingPace& now) const {
         for (std::size_t back = 1; back <= back_s_.size() && slower(now); ++back)
             if (const std::optional<TrainingPace> then = pace(missing(back_s_.size() - back));
-                then && then->iteration_s < now.iteration_s)
+                then && (then->running > now.running || then->iteration_s < now.iteration_s))
                 return back_s_[back - 1] - now_s();
         return std::numeric_limits<double>::infinity();
     }
@@ -168,9 +169,9 @@ private:
         const TrainingPace now = *pace(missing());
         paced_.iteration_s = now.iteration_s;
         const Undisturbed course(paced_, left_);
-        const double failure_s = failure_s_ / now.running, faster_s = faster_in_s(now);
+        const double failure_s = failure_s_ / now.running, more_s = more_in_s(now);
         // The first complete checkpoint after a repair.
-        const double stop = std::isinf(faster_s) ? course.checkpoints : course.first_after(paced_, faster_s);
+        const double stop = std::isinf(more_s) ? course.checkpoints : course.first_after(paced_, more_s);
         const double stop_s = stop < course.checkpoints ? course.complete_s(paced_, stop) : course.end_s;
         if (failure_s < stop_s) {
             const double complete = course.complete(paced_, failure_s), kept = complete * course.interval;

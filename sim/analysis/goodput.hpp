@@ -19,15 +19,15 @@
 /// With a time to repair, each failure breaks a node, which is back so much later. Spare nodes replace it at once; when
 /// none is left, nodes lack. The training then continues at the pace of those that are left, or waits for the next
 /// repair if there is none, before its restart. At the end of a restart it has all nodes that are back by then. While
-/// it goes on with fewer, it takes the first checkpoint that is complete after a repair of use, stops there, without
-/// losing anything, and restarts. Parts fail in proportion to the ranks that run, and not while the training waits.
+/// it goes on with fewer, it stops at the first checkpoint that is complete after a repair with which more of it can
+/// run, without losing anything, and restarts. Parts fail in proportion to the ranks that run, and not while the
+/// training waits.
 ///
 /// From this follow, for failures at the rate 1/M and repairs of R, and tests compare them:
 ///
 /// - Repairs that are shorter than restarts cost nothing.
 /// - Without spares and fewer replicas each failure adds R: T(1 + R/M), T being the elapsed time without repairs.
-/// - The number of broken nodes is that of customers in M/G/∞: Poisson with mean R/M, or for a rate λ(n) that depends
-/// on
+/// - The number of broken nodes is that of customers in M/G/∞: Poisson with mean R/M. For a rate λ(n) that depends on
 ///   it, p(n) ~ R^n/n! · Π λ(i). With short restarts the mean speed is Σ p(n) · speed(n).
 ///
 /// Between two failures nothing is random, so that a run is folded to one step for each failure or repair: the number

@@ -172,7 +172,7 @@ std::vector<ResultColumn> others(const Report& report) {
         {{"energy per million samples", "energy_per_million_samples_J", if_chosen}},
         {{"mean power", "power_W", metered ? Shown::always : if_chosen}},
         {{"energy of run", "run_energy_J", whole && metered ? Shown::always : if_chosen}},
-        {{"with failures, median", "run_elapsed_median_s", of_failures, Align::right, true}},
+        {{"median with failures", "run_elapsed_median_s", of_failures, Align::right, true}},
         {{"run 5 %", "run_elapsed_p05_s", of_failures}},
         {{"run 95 %", "run_elapsed_p95_s", of_failures}},
         {{"median cost", "run_elapsed_cost_median", failing && priced ? Shown::always : if_chosen}},

@@ -96,7 +96,8 @@ function time_bar(result) {
     for (const [name, share] of parts)
         bar.append(make("i", {style: `width: ${100 * share}%; background: ${paint_of(name)}`}));
     return make(
-        "div", {class: "figure time"}, make("h3", {}, "Where the time goes"), bar,
+        "div", {class: "figure time"}, 
+        make("h3", {}, result.run_time_s === undefined ? "Where the time goes" : "Where an iteration's time goes"), bar,
         make("ul", {class: "legend"}, ...parts.map(([name, share]) => make(
                                           "li", {}, make("i", {style: `background: ${paint_of(name)}`}),
                                           `${name} `, make("b", {}, part_of(share))))));

@@ -32,10 +32,10 @@ function run_sentences(result, {repair_s, more_nodes, fewer}, replicas) {
         const slow = fewer.filter(({replicas: number}) => number < replicas).reverse();
         if (slow.length > 0)
             sentences.push(
-                `For ${long_time(result.run_fewer_replicas_s)} fewer than all ${replicas} replicas of the model train, and need longer for the same samples: ${
+                `For ${long_time(result.run_fewer_replicas_s)} fewer than all ${replicas} replicas of the model train, which takes time for the same samples: ${
                     slow.slice(0, 4)
                         .map(({replicas: number, iteration_s}) => `${number} replicas ${
-                            units.share(iteration_s / result.iteration_time_s - 1)}`)
+                            units.share(iteration_s / result.iteration_time_s - 1)} longer`)
                         .join(", ")}.`);
     }
     return sentences.join(" ");
@@ -68,8 +68,10 @@ function run_bar(result, spread, replicas) {
         ["part of the mean run", "text"], ["time", "written"], ["share", "written"],
         ...(first.cost === null ? [] : [["cost", "written"]]), ...(first.energy_J === null ? [] : [["energy", "written"]])
     ];
+    // All in one unit, to be compared.
+    const time = (seconds) => (all < 172800 ? long_time(seconds) : `${digits(seconds / 86400, 3)} days`);
     const row = (name, {seconds, cost, energy_J}) =>
-        [name, long_time(seconds), part_of(seconds / all), ...(first.cost === null ? [] : [money(cost)]),
+        [name, time(seconds), part_of(seconds / all), ...(first.cost === null ? [] : [money(cost)]),
          ...(first.energy_J === null ? [] : [units.J(energy_J)])];
     const sum = (of) => parts.reduce((total, part) => total + part[of], 0);
     const rows = [

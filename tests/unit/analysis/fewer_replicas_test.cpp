@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "sim/lowering/device_memory.hpp"
 #include "sim/platform/cluster.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
@@ -85,11 +86,35 @@ TEST_CASE("fewer replicas: a batch that does not divide takes the time of the fu
     CHECK(with_replicas(plan, 3).batch_per_rank == 15);
 }
 
+TEST_CASE("fewer replicas: a part of the batch that is too large for memory takes several passes") {
+    Plan plan = of_ranks(8, 6, Elastic::same_batch);
+    Cluster cluster = of_pairs(4);
+    const Model model = test::shipped_model("gpt-2");
+    // There is room for the 6 samples of a replica, and not for 8.
+    const Memory memory = memory_of(lower(cluster, model, plan));
+    cluster.device.memory_bytes = cluster.device.reserve_bytes + memory.total_bytes() + memory.activations_bytes / 10;
+    std::vector<std::int64_t> passes, samples;
+    const Lowered training = lower(cluster, model, plan);
+    REQUIRE(memory_of(training).fits());
+    const FewerReplicas fewer(
+        training,
+        [&](const Lowered& few) {
+            passes.push_back(few.plan.parallelism.pipeline.micro_batches);
+            samples.push_back(few.plan.batch_per_rank);
+            return Iteration{1, 0};
+        },
+        0);
+    // Of 48 samples 6 replicas take 8 each, in 2 passes, and 2 replicas 24 in 4.
+    CHECK(fewer.pace(1));
+    CHECK(fewer.pace(3));
+    CHECK(passes == std::vector<std::int64_t>{2, 4});
+    CHECK(samples == std::vector<std::int64_t>{8, 24});
+}
+
 TEST_CASE("fewer replicas: replicas that span nodes lose only as many as the lacking nodes make") {
-    // Four replicas of four stages on eight nodes: two nodes each.
+    // Four replicas of four rows on eight nodes: two nodes each.
     Plan plan = of_ranks(16, 8, Elastic::smaller_batch);
-    plan.parallelism.pipeline.stages = 4;
-    plan.parallelism.pipeline.micro_batches = 4;
+    plan.parallelism.layout.rows = 4;
     Affine affine;
     const Lowered training = of(plan, 8);
     const FewerReplicas fewer(training, affine.of(), 0);
