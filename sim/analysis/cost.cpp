@@ -1,5 +1,6 @@
 #include "sim/analysis/cost.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace syncline {
@@ -38,16 +39,47 @@ Cost cost_of(const Cluster& cluster, std::int64_t nodes, std::int64_t ranks, dou
     return result;
 }
 
-std::optional<WholeRun> whole_run(const Lowered& training, double iteration_s, const Cost& cost,
-                                  const std::optional<Energy>& energy) {
+namespace {
+
+/// Returns what the plan's curve says.
+SamplesNeeded needed(const Lowered& training, const std::optional<double>& staleness) {
+    const Plan& plan = training.plan;
+    return samples_to_accuracy(plan.run.to_accuracy, plan.update_batch(),
+                               staleness.value_or(static_cast<double>(plan.exchange_delay)));
+}
+
+}  // namespace
+
+std::optional<WholeRun> whole_run(const Lowered& training, const Repeated& iteration) {
     const auto batch = static_cast<double>(training.plan.used_batch());
-    const std::optional<double> iterations = run_iterations(training.plan.run, training.model, batch);
+    RunLength length = training.plan.run;
+    std::optional<double> to_accuracy;
+    if (!length.to_accuracy.empty()) {
+        to_accuracy = needed(training, iteration.staleness).samples;
+        length.samples = to_accuracy.value_or(0);
+    }
+    const std::optional<double> iterations = run_iterations(length, training.model, batch);
     if (!iterations) return std::nullopt;
-    WholeRun run{*iterations, *iterations * iteration_s, {}, {}};
+    const Cost& cost = iteration.cost;
+    WholeRun run{*iterations, *iterations * iteration.iteration_s, {}, {}};
+    run.samples_to_accuracy = to_accuracy;
     if (cost.cost) run.cost = *iterations * *cost.cost;
-    if (energy) run.energy_J = *iterations * energy->total_J();
-    run.failing = failing_run(training, cost.nodes, *iterations, iteration_s);
+    Known known{.iteration = iteration.fewer};
+    if (iteration.energy) {
+        known.energy_J = iteration.energy->total_J();
+        run.energy_J = *iterations * known.energy_J;
+        auto wired = static_cast<std::uint32_t>(cost.nodes);
+        for (const Place& place : training.places) wired = std::max(wired, place.node + 1);
+        known.idle_W = idle_W(training.cluster, cost.nodes, wired);
+    }
+    run.failing = failing_run(training, cost.nodes, *iterations, iteration.iteration_s, known);
     return run;
+}
+
+std::string why_no_run(const Lowered& training, const std::optional<double>& staleness) {
+    if (training.plan.run.to_accuracy.empty()) return "";
+    const SamplesNeeded found = needed(training, staleness);
+    return found.samples ? "" : "the whole run is not known: " + found.why;
 }
 
 }  // namespace syncline

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "sim/analysis/energy.hpp"
 #include "sim/analysis/failing_run.hpp"
@@ -11,8 +12,8 @@
 #include "sim/taskgraph/task_graph.hpp"
 
 /// Resources and cost of an iteration or a single collective operation: cost = nodes · price of a node per hour ·
-/// seconds / 3600, in the currency of the price. A node counts as a whole, also with servers alone. Left out: standby
-/// nodes, start and end of trainings, storage, traffic, discounts.
+/// seconds / 3600, in the currency of the price. A node counts as a whole, also with servers alone. Left out: start and
+/// end of trainings, storage, traffic, discounts.
 namespace syncline {
 
 struct Cost {
@@ -40,14 +41,30 @@ struct WholeRun {
     std::optional<double> energy_J;          ///< without failures; empty if no part's power is known
     std::optional<FailingRun> failing = {};  ///< with failures and checkpoints, if they are known
 
-    /// Returns the cost of an elapsed time: nodes are paid for during checkpoints and restarts, too.
+    /// Number of samples of a curve (samples_to_accuracy.hpp), if it gives the length.
+    std::optional<double> samples_to_accuracy = {};
+
+    /// Returns the cost of an elapsed time: all nodes, with those that stand by, are paid for all the time.
     std::optional<double> cost_of(double elapsed_s) const {
-        return cost ? std::optional(elapsed_s * (*cost / time_s)) : std::nullopt;
+        const double more_nodes = failing ? failing->more_nodes : 1;
+        return cost ? std::optional(elapsed_s * more_nodes * (*cost / time_s)) : std::nullopt;
     }
 };
 
-/// Returns nothing if the plan has no Plan::run. `cost` and `energy` are those of an iteration.
-std::optional<WholeRun> whole_run(const Lowered& training, double iteration_s, const Cost& cost,
-                                  const std::optional<Energy>& energy);
+/// Iteration of which a training has many.
+struct Repeated {
+    double iteration_s = 0;
+    Cost cost;
+    std::optional<Energy> energy;
+    std::optional<double> staleness = {};  ///< mean, as measured; nothing: Plan::exchange_delay
+    IterationOf fewer = {};                ///< estimates or simulates it with fewer replicas
+};
+
+/// Returns nothing if the plan has no Plan::run, or if its curve does not say how many samples are needed:
+/// why_no_run().
+std::optional<WholeRun> whole_run(const Lowered& training, const Repeated& iteration);
+
+/// Returns a note if the plan's curve does not give the length.
+std::string why_no_run(const Lowered& training, const std::optional<double>& staleness);
 
 }  // namespace syncline

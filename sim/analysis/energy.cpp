@@ -84,6 +84,11 @@ std::string Energy::note() const {
                        without.empty() ? "" : " and ", last, pue ? "" : " or `pue`");
 }
 
+double idle_W(const Cluster& cluster, std::int64_t nodes, std::uint32_t wired) {
+    const std::optional<Energy> idle = energy_of(cluster, Working{1, nodes, wired, {}, {}});
+    return idle ? idle->total_J() / static_cast<double>(nodes) : 0;
+}
+
 std::optional<Energy> energy_of(const Cluster& cluster, const Working& working) {
     if (!cluster.has_power()) return std::nullopt;
     Energy energy;

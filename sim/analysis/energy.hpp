@@ -58,6 +58,9 @@ struct Working {
     std::vector<LinkUse> links;
 };
 
+/// Returns the power, with `pue`, of a node whose devices do nothing, and of its share of the fabric among `nodes` in
+/// use; 0 if no part's is known. `wired`: as in Working.
+double idle_W(const Cluster& cluster, std::int64_t nodes, std::uint32_t wired);
 /// Returns nothing if the power of no part is known.
 std::optional<Energy> energy_of(const Cluster& cluster, const Working& working);
 /// Returns that of the replay of `graph`. `time` has an activity.

@@ -300,6 +300,17 @@ Result simulate(const Lowered& training, const Watch& watch) {
     return result_of(training, replay_representatives(training, watch), watch);
 }
 
+namespace {
+
+Iteration iteration_with(const Lowered& fewer, const Watch& watch) {
+    const ReplayedIteration replayed = replay_representatives(fewer, watch);
+    const std::optional<Energy> energy =
+        energy_of(fewer.cluster, replayed.graph, replayed.timeline.links, replayed.time);
+    return {replayed.time.iteration_s, energy ? energy->total_J() : 0};
+}
+
+}  // namespace
+
 Result result_of(const Lowered& training, const ReplayedIteration& whole, const Watch& watch) {
     const Cluster& cluster = training.cluster;
     const Model& model = training.model;
@@ -352,7 +363,10 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     // Neither are they of one power where nodes are of several kinds.
     const bool powers = !plan.independent_updates() && training.kinds.empty();
     if (powers) result.energy = energy_of(cluster, whole.graph, timeline.links, time);
-    result.run = whole_run(training, time.iteration_s, result.cost, result.energy);
+    const std::optional<double> staleness =
+        result.updates ? std::optional(result.updates->mean_staleness) : std::nullopt;
+    result.run = whole_run(training, {time.iteration_s, result.cost, result.energy, staleness,
+                                      [&](const Lowered& fewer) { return iteration_with(fewer, watch); }});
     result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.sending_s(timeline.links));
     result.limited_by = limit_of(training, time, timeline.links);
@@ -385,6 +399,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     for (std::string& note : fault_notes(cluster, timeline.iteration_end_s.back(), result.iteration_times_s))
         result.notes.push_back(std::move(note));
     if (std::string note = host_bound_note(training); !note.empty()) result.notes.push_back(std::move(note));
+    if (std::string note = why_no_run(training, staleness); !note.empty()) result.notes.push_back(std::move(note));
     if (result.run)
         if (std::string note = failures_note(training, result.cost.nodes, result.run->failing); !note.empty())
             result.notes.push_back(std::move(note));

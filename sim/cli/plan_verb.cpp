@@ -259,7 +259,9 @@ planning::AnswerTable table_of(const std::vector<Case>& cases, const PlanArgumen
         return std::ranges::any_of(options.arguments, [&](const config::Argument& one) { return one.key == key; });
     };
     if (gives("price") && std::ranges::none_of(table.answers, [](const auto& one) { return one.run.has_value(); }))
-        note("--price says what the whole training costs if its tokens are known: write --tokens, such as 2T");
+        note(
+            "--price says what the whole training costs if its length is known: write --tokens, such as 2T, or "
+            "--samples");
     const auto noted = std::ranges::find_if(table.answers, [](const auto& one) { return !one.failures_note.empty(); });
     if (noted != table.answers.end())  // those of other sizes say the same
         note(fmt::format("on {}, {}", planning::ranks_of(noted->ranks), noted->failures_note));
@@ -288,8 +290,8 @@ std::string scenario_of(const Case& one, const planning::Answer& answer, const P
             text += fmt::format("platform: {}\n", lasting(argument.value));
         else if (argument.key == "framework")
             training += fmt::format("  framework: {}\n", lasting(argument.value));
-        else if (argument.key == "tokens")
-            training += fmt::format("  run: {{tokens: {}}}\n", argument.value);
+        else if (argument.key == "tokens" || argument.key == "samples")
+            training += fmt::format("  run: {{{}: {}}}\n", argument.key, argument.value);
         else if (argument.key == "price")
             change("platform.per_node.price_per_hour=" + argument.value);
         else if (argument.key == "ranks")
@@ -388,6 +390,7 @@ void add_plan(CLI::App& program, Action& action) {
                  "Samples per iteration, of all ranks together (default: 4 Mi tokens; models without tokens need it)",
                  options->arguments);
     add_argument(*verb, "tokens", "N", "Tokens of the whole training, for days and cost: 2T, 300B", options->arguments);
+    add_argument(*verb, "samples", "N", "Samples of the whole training, in place of --tokens: 90M", options->arguments);
     add_argument(*verb, "price", "PRICE", "{key platform.per_node.price_per_hour} Write 24 or 24/h",
                  options->arguments);
     add_argument(*verb, "framework", "NAME|FILE", "{key scenario.training.framework} (default: megatron-core)",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -58,9 +59,14 @@ PlanQuestion load_plan_question(const std::string& model, const std::vector<Argu
             option.key = "price_per_hour";
             Node nodes = mapping_at(option.mark, {option});
             of_platform.push_back({"per_node", option.mark, std::move(nodes)});
-        } else if (argument.key == "tokens") {
-            Node run = mapping_at(option.mark, {option});
-            of_training.push_back({"run", option.mark, std::move(run)});
+        } else if (argument.key == "tokens" || argument.key == "samples") {
+            const auto run = std::ranges::find(of_training, "run", &Entry::key);
+            if (run != of_training.end()) {
+                run->value.entries.push_back(std::move(option));
+                continue;
+            }
+            Node length = mapping_at(option.mark, {option});
+            of_training.push_back({"run", option.mark, std::move(length)});
         } else {
             question.usual_batch = question.usual_batch && argument.key != "batch";
             of_training.push_back(std::move(option));

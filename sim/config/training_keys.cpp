@@ -70,7 +70,39 @@ void describe(Fields& fields, Checkpointing& checkpoint) {
         fields.reject("bytes", "'bytes' has no effect beside 'write_time'", "remove one of the two");
 }
 
+void describe(Fields& fields, double& restart_s, Repairs& repairs) {
+    fields.quantity({"time", "The same, beside the other keys."}, restart_s, Dimension::seconds,
+                    {.word = "none", .most = longest_s});
+    fields.quantity({"repair",
+                     "Time from a failure until the broken node is back: `1 d`. Default: another node replaces it at "
+                     "once."},
+                    repairs.time_s, Dimension::seconds, {.most = longest_s});
+    fields.integer({"spares", "Number of nodes that stand by and replace broken ones. They cost what others cost."},
+                   repairs.spares, 0, largest_group);
+    fields.one_of(
+        {"elastic",
+         "While nodes lack, the run waits (`none`) or continues with fewer replicas, which share the batch "
+         "(`same-batch`) or keep theirs (`smaller-batch`)."},
+        repairs.elastic,
+        {{"none", Elastic::none}, {"same-batch", Elastic::same_batch}, {"smaller-batch", Elastic::smaller_batch}});
+    for (const char* key : {"spares", "elastic"})
+        if (fields.sound() && fields.given(key) && !fields.given("repair"))
+            fields.reject(key, fmt::format("'{}' has no effect without 'repair'", key),
+                          "write for example `repair: 1 d`");
+}
+
+void describe(Fields& fields, AccuracyPoint& point) {
+    constexpr double most = 1e18;
+    fields.quantity({"batch", "Samples of an update: of all ranks, or of a worker whose updates are its own.", true},
+                    point.batch, Dimension::count, {.least = 1, .most = most});
+    fields.number({"staleness", "Mean staleness of the gradients, in updates; 0 if ranks wait for each other."},
+                  point.staleness, 0, most);
+    fields.quantity({"samples", "Samples until the accuracy is reached: `1.1 B`.", true}, point.samples,
+                    Dimension::count, {.least = 1, .most = most});
+}
+
 void describe(Fields& fields, RunLength& run) {
+    const char* const one_of_them = "remove one of the two";
     constexpr double most = 1e18;
     fields.quantity({"tokens", "Number of tokens: `300 B`, `1.4 T` (billions, trillions), or a plain number."},
                     run.tokens, Dimension::count, {.least = 1, .most = most});
@@ -80,10 +112,24 @@ void describe(Fields& fields, RunLength& run) {
                     "Checkpoints, from which the run restarts after failures of the platform's parts. Default: the "
                     "optimal interval, if the platform gives `storage.write_bandwidth`."},
                    [&](Fields& inner) { describe(inner, run.checkpoint); });
-    fields.quantity({"restart",
-                     "Time from a failure until the training continues: detection, replacement, loading of the "
-                     "checkpoint: `10 min`, or `none`."},
-                    run.checkpoint.restart_s, Dimension::seconds, {.word = "none", .most = longest_s});
+    fields.each({"samples_to_accuracy",
+                 "Samples that reach the accuracy, by batch and staleness, in place of `samples`; interpolated, never "
+                 "extrapolated. Default: not known."},
+                [&](Fields& inner) { describe(inner, run.to_accuracy.emplace_back()); });
+    for (std::size_t i = 1; fields.sound() && i < run.to_accuracy.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (run.to_accuracy[i].batch == run.to_accuracy[j].batch &&
+                run.to_accuracy[i].staleness == run.to_accuracy[j].staleness)
+                fields.reject(fmt::format("samples_to_accuracy.{}", i),
+                              fmt::format("a batch of {:g} at staleness {:g} is listed twice", run.to_accuracy[i].batch,
+                                          run.to_accuracy[i].staleness),
+                              one_of_them);
+    fields.quantity_or_section(
+        {"restart",
+         "Time from a failure until the training continues: detection, replacement, loading of "
+         "the checkpoint: `10 min`, or `none`. A mapping says how nodes are repaired, too."},
+        run.checkpoint.restart_s, Dimension::seconds, {.word = "none", .most = longest_s},
+        [&](Fields& inner) { describe(inner, run.checkpoint.restart_s, run.checkpoint.repairs); });
     if (fields.sound() && !run.given())
         fields.reject("tokens", "the length of the run is missing", "write for example `tokens: 300 B`");
 }

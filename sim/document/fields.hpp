@@ -120,6 +120,10 @@ public:
         key.body = &body;
         choice(key, value, words);
     }
+    void quantity_or_section(Key key, double& value, Dimension dimension, QuantityRange range, const Body& body) {
+        key.body = &body;
+        quantity(key, value, dimension, range);
+    }
     void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most, const Body& body) {
         key.body = &body;
         integer(key, value, least, most);

@@ -71,6 +71,17 @@ void judge_rails(const Cluster& cluster, const RankPlacement& placement, std::in
              "switch between a node's devices"});
 }
 
+/// Complains if the curve of samples to an accuracy does not give the length of the run. A staleness that is measured
+/// is only known later.
+void judge_curve(const Plan& plan, const OpenPlan& open, Complaints& complaints) {
+    if (plan.run.to_accuracy.empty() || plan.independent_updates() || open.automatic()) return;
+    const SamplesNeeded needed =
+        samples_to_accuracy(plan.run.to_accuracy, plan.update_batch(), static_cast<double>(plan.exchange_delay));
+    if (!needed.samples)
+        complaints.push_back(
+            {"run.samples_to_accuracy", needed.why, "nothing is extrapolated: add a point that is known"});
+}
+
 /// Complains unless there is a device for each rank, and after them a node for each of the `servers` with their own
 /// nodes.
 void judge_nodes(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks, std::int64_t servers,
@@ -274,7 +285,8 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     if (complaints.empty()) judge_kinds(cluster, model, plan, open, complaints);
     if (!complaints.empty()) return found;
 
-    if (open.everything) return found;  // a search judges each of its plans
+    judge_curve(plan, open, complaints);
+    if (open.everything || !complaints.empty()) return found;  // a search judges each of its plans
 
     Cluster filled = cluster;
     give_nodes(filled, plan.placement, plan.ranks, plan.server_nodes());

@@ -56,7 +56,8 @@ constexpr Setting batch_of_all{"batch", "", [](const Plan&, const OpenPlan& open
 constexpr Setting written_checkpoint{
     "run.checkpoint", "", [](const Plan& plan) { return plan.run.checkpoint.given && !plan.run.checkpoint.write_s; }};
 constexpr Setting run_tokens{"run.tokens", "", [](const Plan& plan) { return plan.run.tokens > 0; }};
-constexpr Setting tokens_written{"run.tokens", ""}, samples_written{"run.samples", ""};
+constexpr Setting tokens_written{"run.tokens", ""}, samples_written{"run.samples", ""},
+    curve_written{"run.samples_to_accuracy", ""};
 
 constexpr Setting searched{"parallelism", "auto", [](const Plan&, const OpenPlan& open) { return open.everything; }};
 constexpr Setting open_rows{"parallelism.model", "auto",
@@ -334,7 +335,8 @@ std::vector<Rule> table() {
     return {
         // Keys that say the same, or have no effect.
         excludes({batch}, batch_per_rank, twice, one_of_both),
-        excludes({samples_written}, tokens_written, twice, one_of_both),
+        excludes({samples_written, curve_written}, tokens_written, twice, one_of_both),
+        excludes({curve_written}, samples_written, twice, one_of_both),
         excludes({micro_batch_size}, micro_batches, twice, one_of_both),
         excludes({sweep}, bytes, twice, one_of_both),
         excludes({bytes, sweep}, barrier, "a barrier carries no bytes", "remove it"),

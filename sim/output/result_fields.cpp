@@ -220,6 +220,20 @@ auto of_balance(double WorkBalance::*member) {
     return [member](const Result& r) { return r.balance ? std::optional<double>((*r.balance).*member) : std::nullopt; };
 }
 
+/// Returns a getter of a mean time of the sampled runs, if nodes are repaired.
+auto of_repairs(double ElapsedParts::*part_s) {
+    return of_failing([part_s](const FailingRun& run) {
+        return run.repair_s > 0 && run.goodput ? std::optional(run.goodput->mean.*part_s) : std::nullopt;
+    });
+}
+
+/// Returns a getter of the energy of the sampled runs.
+auto of_elapsed_energy(double Spread::*quantile) {
+    return of_failing([quantile](const FailingRun& run) {
+        return run.energy_J ? std::optional((*run.energy_J).*quantile) : std::nullopt;
+    });
+}
+
 /// Returns a getter of the cost of an elapsed time.
 template <class Get>
 auto of_elapsed_cost(Get get) {
@@ -565,6 +579,9 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.cost.per_million_samples(r.samples); })
             .add_if_given("run_iterations", Unit::number, "iterations of the whole training; only with `training.run`",
                           90, of_run(&WholeRun::iterations))
+            .add_if_given("run_samples_to_accuracy", Unit::number,
+                          "samples of the whole training by `training.run.samples_to_accuracy`; only with it", 171,
+                          [](const Result& r) { return r.run ? r.run->samples_to_accuracy : std::nullopt; })
             .add_if_given("run_time_s", Unit::seconds,
                           "time of the whole training, without checkpoints and failures; only with `training.run`", 91,
                           of_run(&WholeRun::time_s))
@@ -578,7 +595,7 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add_if_given("run_elapsed_p95_s", Unit::seconds, "95 % quantile of the same", 108,
                           of_goodput([](const Goodput& g) { return g.elapsed_s.p95; }))
             .add_if_given("run_elapsed_mean_s", Unit::seconds,
-                          "mean of the same: `run_time_s` and the three times below", 109,
+                          "mean of the same: the sum of `run_time_s` and the mean times below", 109,
                           of_goodput([](const Goodput& g) { return g.elapsed_s.mean; }))
             .add_if_given("run_checkpoints_s", Unit::seconds,
                           "mean time for which complete checkpoints stop the training", 110,
@@ -587,11 +604,20 @@ const std::vector<ResultField<Result>>& fields_of() {
                           111, of_goodput([](const Goodput& g) { return g.mean.lost_s; }))
             .add_if_given("run_restarts_s", Unit::seconds, "mean time of restarts", 112,
                           of_goodput([](const Goodput& g) { return g.mean.restarts_s; }))
+            .add_if_given("run_slower_s", Unit::seconds,
+                          "mean time by which iterations with fewer replicas take longer; only with `restart.repair`",
+                          165, of_repairs(&ElapsedParts::slower_s))
+            .add_if_given("run_waiting_s", Unit::seconds, "mean time of waiting for repairs; only with the same", 166,
+                          of_repairs(&ElapsedParts::waiting_s))
+            .add_if_given("run_fewer_replicas_s", Unit::seconds,
+                          "mean time in which fewer replicas run, contained in these parts; only with the same", 167,
+                          of_repairs(&ElapsedParts::fewer_s))
             .add_if_given("run_goodput", Unit::share, "useful time / elapsed time: `run_time_s` / `run_elapsed_mean_s`",
                           113, of_goodput(&Goodput::goodput))
             .add_if_given("run_failures", Unit::number, "mean number of failures", 114,
                           of_goodput([](const Goodput& g) { return g.mean.failures; }))
-            .add_if_given("run_elapsed_cost_median", Unit::money, "cost of the elapsed time: median", 115,
+            .add_if_given("run_elapsed_cost_median", Unit::money,
+                          "cost of the elapsed time, with nodes that stand by: median", 115,
                           of_elapsed_cost(&Spread::median))
             .add_if_given("run_elapsed_cost_p05", Unit::money, "5 % quantile of the same", 116,
                           of_elapsed_cost(&Spread::p05))
@@ -636,9 +662,18 @@ const std::vector<ResultField<Result>>& fields_of() {
                 "energy_unheld_J", Unit::joules,
                 "part of devices, and their share of hosts, while no job has them, with `pue`; only of `jobs`", 185,
                 [](const Result& r) { return r.jobs ? r.jobs->unheld_J : std::nullopt; })
-            .add_if_given("run_energy_J", Unit::joules,
-                          "energy of the whole training; only with `training.run` and `power`", 137,
-                          [](const Result& r) { return r.run ? r.run->energy_J : std::nullopt; })
+            .add_if_given(
+                "run_energy_J", Unit::joules,
+                "energy of the whole training, without checkpoints and failures; only with `training.run` and "
+                "`power`",
+                137, [](const Result& r) { return r.run ? r.run->energy_J : std::nullopt; })
+            .add_if_given("run_elapsed_energy_median_J", Unit::joules,
+                          "energy of the elapsed time, with nodes that stand by: median", 168,
+                          of_elapsed_energy(&Spread::median))
+            .add_if_given("run_elapsed_energy_p05_J", Unit::joules, "5 % quantile of the same", 169,
+                          of_elapsed_energy(&Spread::p05))
+            .add_if_given("run_elapsed_energy_p95_J", Unit::joules, "95 % quantile of the same", 170,
+                          of_elapsed_energy(&Spread::p95))
             .add(common::messages, 10)
             .add(common::bytes_sent, 11)
             .add(common::most_bytes_sent, 12)

@@ -120,13 +120,14 @@ std::vector<ResultColumn> spreads(const Report& report) {
 /// Returns the columns of traffic, memory, and what only some results have.
 std::vector<ResultColumn> others(const Report& report) {
     const bool tokens = has_tokens(report);
-    bool divided = false, priced = false, whole = false, metered = false, failing = false;
+    bool divided = false, priced = false, whole = false, metered = false, failing = false, repaired = false;
     for (const Result& r : report.results) {
         divided = divided || !r.parallelism.whole_model() || r.parallelism.pipeline.micro_batches > 1;
         priced = priced || r.cost.cost;
         whole = whole || r.run;
         metered = metered || r.energy;
         failing = failing || (r.run && r.run->failing);
+        repaired = repaired || (r.run && r.run->failing && r.run->failing->repair_s > 0);
     }
     const Shown of_split = divided ? Shown::always : if_chosen, of_cost = priced ? Shown::always : if_chosen;
     const Shown of_run = whole ? Shown::always : if_chosen, of_tokens = tokens ? Shown::always : if_chosen;
@@ -171,11 +172,12 @@ std::vector<ResultColumn> others(const Report& report) {
         {{"energy per million samples", "energy_per_million_samples_J", if_chosen}},
         {{"mean power", "power_W", metered ? Shown::always : if_chosen}},
         {{"energy of run", "run_energy_J", whole && metered ? Shown::always : if_chosen}},
-        {{"with failures", "run_elapsed_median_s", of_failures, Align::right, true}},
+        {{"median with failures", "run_elapsed_median_s", of_failures, Align::right, true}},
         {{"run 5 %", "run_elapsed_p05_s", of_failures}},
         {{"run 95 %", "run_elapsed_p95_s", of_failures}},
-        {{"cost with failures", "run_elapsed_cost_median", failing && priced ? Shown::always : if_chosen}},
-        {{"failures", "run_failures", of_failures},
+        {{"median cost", "run_elapsed_cost_median", failing && priced ? Shown::always : if_chosen}},
+        {{"median energy", "run_elapsed_energy_median_J", failing && metered ? Shown::always : if_chosen}},
+        {{"mean failures", "run_failures", of_failures},
          [](const Result& r) {
              const Goodput* const sampled = goodput_of(r);
              return sampled ? three_digits(sampled->mean.failures) : "-";
@@ -185,6 +187,8 @@ std::vector<ResultColumn> others(const Report& report) {
              const Goodput* const sampled = goodput_of(r);
              return sampled ? percent(sampled->goodput()) : "-";
          }},
+        {{"mean waiting", "run_waiting_s", repaired ? Shown::always : if_chosen}},
+        {{"mean slower", "run_slower_s", repaired ? Shown::always : if_chosen}},
         {{"checkpoint every", "run_checkpoint_interval_s", of_failures},
          [](const Result& r) { return r.run && r.run->failing ? interval(r.run->failing->interval_s) : "-"; }},
         {{"optimum", "run_daly_interval_s", of_failures},

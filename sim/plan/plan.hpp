@@ -136,6 +136,8 @@ struct Plan {
     std::int64_t used_batch() const {
         return served() ? batch_per_rank * (replicas() - servers.backup_workers) : global_batch();
     }
+    /// Returns the samples of one update.
+    double update_batch() const { return static_cast<double>(independent_updates() ? batch_per_rank : used_batch()); }
     /// Returns the number of servers that have nodes of their own.
     std::int64_t server_nodes() const {
         return exchange == ExchangeKind::parameter_server && !servers.colocated() ? servers.count : 0;

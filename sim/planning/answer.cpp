@@ -155,7 +155,16 @@ std::vector<Answer> answers(const Cluster& cluster, const Model& model, const Pl
         answer.cost = cost_of(training.cluster, nodes, base.ranks, answer.iteration_s);
         answer.energy = forecast_energy(training, answer.cost.nodes, answer.iteration_s);
         answer.published = spread;
-        answer.run = whole_run(training, answer.iteration_s, answer.cost, answer.energy);
+        const double longer = answer.iteration_s / plan.estimated_s;
+        answer.run =
+            whole_run(training, {answer.iteration_s, answer.cost, answer.energy, {}, [&](const Lowered& fewer) {
+                                     const double seconds = longer * forecast_s(fewer);
+                                     std::set<std::uint32_t> used;
+                                     for (const Place& place : fewer.places) used.insert(place.node);
+                                     const std::optional<Energy> energy =
+                                         forecast_energy(fewer, static_cast<std::int64_t>(used.size()), seconds);
+                                     return Iteration{seconds, energy ? energy->total_J() : 0};
+                                 }});
         if (answer.run) answer.failures_note = failures_note(training, answer.cost.nodes, answer.run->failing);
         if (all.empty()) {
             answer.effects = effects_of(training);

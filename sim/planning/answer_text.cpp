@@ -76,6 +76,11 @@ std::optional<double> elapsed_cost(const Answer& answer, double Quantiles::*quan
     return seconds ? answer.run->cost_of(*seconds) : std::nullopt;
 }
 
+std::optional<double> elapsed_energy_J(const Answer& answer, double Quantiles::*quantile) {
+    if (!goodput_of(answer) || !answer.run->failing->energy_J) return std::nullopt;
+    return (*answer.run->failing->energy_J).*quantile;
+}
+
 std::optional<double> goodput(const Answer& answer) {
     const Goodput* const sampled = goodput_of(answer);
     return sampled ? std::optional(sampled->goodput()) : std::nullopt;
@@ -178,6 +183,11 @@ Json json_of(const Answer& answer) {
               {"published_plans", Json::array()}};
     if (answer.energy) json["energy_J"] = answer.energy->total_J();
     if (const auto whole_J = run_energy_J(answer)) json["run_energy_J"] = *whole_J;
+    if (elapsed_energy_J(answer, &Quantiles::median)) {
+        json["run_elapsed_energy_median_J"] = *elapsed_energy_J(answer, &Quantiles::median);
+        json["run_elapsed_energy_p05_J"] = *elapsed_energy_J(answer, &Quantiles::p05);
+        json["run_elapsed_energy_p95_J"] = *elapsed_energy_J(answer, &Quantiles::p95);
+    }
     for (const Beside& one : answer.beside)
         json["published_plans"].push_back(
             {{"run", one.run.name},
@@ -246,6 +256,11 @@ std::string to_csv(const AnswerTable& table) {
                                    "run_goodput",
                                    "run_checkpoint_interval_s"};
     if (metered) names.emplace_back("run_energy_J");
+    const bool with_failures = std::ranges::any_of(
+        table.answers, [](const Answer& one) { return elapsed_energy_J(one, &Quantiles::median).has_value(); });
+    if (with_failures)
+        names.insert(names.end(),
+                     {"run_elapsed_energy_median_J", "run_elapsed_energy_p05_J", "run_elapsed_energy_p95_J"});
     std::string text = line(names);
     for (const Answer& one : table.answers) {
         std::vector<std::string> cells{quoted(one.platform),
@@ -279,6 +294,9 @@ std::string to_csv(const AnswerTable& table) {
                                        field(goodput(one)),
                                        field(interval_s(one))};
         if (metered) cells.push_back(field(run_energy_J(one)));
+        if (with_failures)
+            for (double Quantiles::*const quantile : {&Quantiles::median, &Quantiles::p05, &Quantiles::p95})
+                cells.push_back(field(elapsed_energy_J(one, quantile)));
         text += line(cells);
     }
     return text;
@@ -297,8 +315,10 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                                 {"days", "run_time_s", Shown::if_any},
                                 {"by runs", "run_time_least_s", Shown::if_any},
                                 {"cost", "run_cost", Shown::if_any},
-                                {"days with failures", "run_elapsed_median_s", Shown::if_any},
-                                {"cost with failures", "run_elapsed_cost_median", Shown::if_any},
+                                {"with failures: median days", "run_elapsed_median_s", Shown::if_any},
+                                {"median cost", "run_elapsed_cost_median", Shown::if_any},
+                                {"median energy", "run_elapsed_energy_median_J", Shown::if_any},
+                                {"mean failures", "run_failures", Shown::if_any},
                                 {"goodput", "run_goodput", Shown::if_any},
                                 {"limited by", "limited_by", Shown::if_any, Align::left},
                                 {"energy", "run_energy_J", Shown::if_any}};
@@ -309,8 +329,9 @@ std::vector<Column> table_columns(const AnswerTable& table) {
                  rounded(one.utilisation.tokens_per_s_per_device, "{:.0f}"),
                  rounded(one.utilisation.tflops_per_device, "{:.0f}"), percent(one.utilisation.model_flops),
                  gibibytes(one.found.memory), rounded(days(one), "{:.3g}"), days_by_runs(one), money(run_cost(one)),
-                 days_with_failures(one), money(elapsed_cost(one, &Quantiles::median)), percent(goodput(one)),
-                 one.limited_by.empty() ? "-" : one.limited_by, energy(run_energy_J(one))});
+                 days_with_failures(one), money(elapsed_cost(one, &Quantiles::median)),
+                 energy(elapsed_energy_J(one, &Quantiles::median)), rounded(failures(one), "{:.3g}"),
+                 percent(goodput(one)), one.limited_by.empty() ? "-" : one.limited_by, energy(run_energy_J(one))});
     return columns;
 }
 

@@ -49,11 +49,12 @@ Json page_memory(const TimelineView& view, const Lowered& training, const PageLi
 Json page_path(const Explanation& explanation, const Lowered* training);
 
 /// Returns the plan and its cluster in the words of the field: {plan: [{name, value, meaning}], place, platform, batch,
-/// price, runs: page_failing_run()}.
+/// replicas, price, runs: page_failing_run()}.
 Json page_facts(const Lowered& training, const Result& result);
 
-/// Returns how many of the sampled runs with failures take how long, as bars of equal width: {from_s, step_s, runs:
-/// [...]}. Null if failures are not counted.
+/// Returns how many of the sampled runs with failures take how long, as bars of equal width, and what the mean one
+/// consists of: {from_s, step_s, runs: [...], parts: [{part, seconds, cost, energy_J}], repair_s, more_nodes, fewer:
+/// [{replicas, iteration_s}]}. Null if failures are not counted.
 Json page_failing_run(const Result& result);
 
 /// Returns the utilisation of links: {links: [{link, bytes, utilisation}], groups: [{links, count, bytes,

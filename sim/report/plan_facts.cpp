@@ -74,6 +74,7 @@ Json page_facts(const Lowered& training, const Result& result) {
             {"place", place},
             {"platform", cluster.name},
             {"batch", plan.global_batch()},
+            {"replicas", plan.replicas()},
             {"price", number_or_null(cluster.node.price_per_hour)},
             {"runs", page_failing_run(result)}};
 }

@@ -115,6 +115,73 @@ TEST_CASE("failures: the seed decides, and a run that would not end is told") {
         CHECK(table.out.find(text) != std::string::npos);
 }
 
+TEST_CASE("failures: a run waits for repairs, or goes on with fewer replicas at their simulated pace") {
+    const Run files;
+    // Slow devices, so that the computation counts.
+    const std::string slow = "platform.device.flops=100 Mflops", at_once = "training.run.checkpoint.write_time=none";
+    const double all_s = files.result({slow})["iteration_time_s"];
+    const std::string length = fmt::format("training.run.samples={}", std::round(500 * hour / all_s) * 32);
+    const auto repaired = [&](const std::string& restart) {
+        return files.result({slow, length, at_once, "platform.failures.node=400 h", "training.run.restart=" + restart});
+    };
+    // A failure in 100 h, each of which adds an hour.
+    const json waiting = repaired("{time: none, repair: 1 h}");
+    CHECK(waiting["run_waiting_s"].get<double>() == Approx(waiting["run_failures"].get<double>() * hour).epsilon(1e-9));
+    CHECK(waiting["run_expected_s"].get<double>() == Approx(500 * 1.01 * hour).epsilon(1e-4));
+    CHECK(waiting["run_elapsed_mean_s"].get<double>() == Approx(500 * 1.01 * hour).epsilon(1e-3));
+    // Two of three failures in an hour are rare: a spare node helps against all others.
+    CHECK(repaired("{time: none, repair: 1 h, spares: 1}")["run_waiting_s"].get<double>() <
+          0.02 * waiting["run_waiting_s"].get<double>());
+
+    // The 32 samples of four ranks are at most 11 for each of three.
+    const json three = files.result({slow, "training.ranks=3", "training.batch_per_rank=11"});
+    const double three_s = three["iteration_time_s"];
+    CHECK(three_s > 1.3 * all_s);
+    const json fewer = repaired("{time: none, repair: 1 h, elastic: same-batch}");
+    const double fewer_s = fewer["run_fewer_replicas_s"];
+    CHECK(fewer["run_slower_s"].get<double>() / fewer_s == Approx(1 - all_s / three_s).epsilon(0.02));
+    // The mean number of broken nodes is 1/100.
+    CHECK(fewer_s / fewer["run_elapsed_mean_s"].get<double>() == Approx(0.01).epsilon(0.08));
+    CHECK(fewer["run_waiting_s"] == 0);
+    CHECK(!fewer.contains("run_expected_s"));
+    const json smaller = repaired("{time: none, repair: 1 h, elastic: smaller-batch}");
+    const double eight_s = files.result({slow, "training.ranks=3"})["iteration_time_s"];
+    CHECK(smaller["run_slower_s"].get<double>() / smaller["run_fewer_replicas_s"].get<double>() ==
+          Approx(1 - all_s / (eight_s * 4 / 3)).epsilon(0.02));
+}
+
+TEST_CASE("failures: energy and cost are those of the elapsed run, with nodes that stand by") {
+    const Run files;
+    const std::string length = files.of_500_hours(), power = "platform.device.power={idle: 100 W, busy: 300 W}";
+    const std::string hourly = "training.run.checkpoint={interval: 1 h, write_time: 1 min}";
+    const json free = files.result({length, power});
+    CHECK(!free.contains("run_elapsed_energy_median_J"));
+    const double energy_J = free["run_energy_J"];
+    // 500 checkpoints, in which four devices are idle.
+    const json written = files.result({length, power, hourly});
+    const double minutes_J = 4 * 100 * 500 * minute;
+    CHECK(written["run_energy_J"] == energy_J);
+    CHECK(written["run_elapsed_energy_median_J"].get<double>() == Approx(energy_J + minutes_J).epsilon(1e-6));
+    // Two more devices are idle all the time.
+    const json standing = files.result({length, power, hourly, "training.run.restart={repair: 1 h, spares: 2}"});
+    const double elapsed_s = standing["run_elapsed_median_s"];
+    CHECK(elapsed_s == written["run_elapsed_median_s"]);
+    CHECK(standing["run_elapsed_energy_median_J"].get<double>() ==
+          Approx(energy_J + minutes_J + 2 * 100 * elapsed_s).epsilon(1e-6));
+    CHECK(standing["run_elapsed_cost_median"].get<double>() == Approx(elapsed_s * 6 * 0.001).epsilon(1e-9));
+    // Waiting for a repair takes 400 W, which is below the training's power.
+    const std::vector<std::string> failing{length, power, hourly, "platform.failures.node=96 h"};
+    std::vector<std::string> waits = failing;
+    waits.push_back("training.run.restart.repair=5 h");
+    const json at_once = files.result(failing), waiting = files.result(waits);
+    CHECK(at_once["run_elapsed_energy_p05_J"] < at_once["run_elapsed_energy_median_J"]);
+    CHECK(at_once["run_elapsed_energy_median_J"] < at_once["run_elapsed_energy_p95_J"]);
+    CHECK(waiting["run_elapsed_energy_median_J"].get<double>() ==
+          Approx(at_once["run_elapsed_energy_median_J"].get<double>() +
+                 400 * (waiting["run_elapsed_median_s"].get<double>() - at_once["run_elapsed_median_s"].get<double>()))
+              .epsilon(1e-3));
+}
+
 TEST_CASE("failures: explore finds Daly's interval, and not Young's neighbours") {
     const TempDir directory;
     for (const auto& [mtbf, interval] : {std::pair<std::string, std::string>{"6 h", "57 min"}, {"24 h", "117 min"}}) {
@@ -139,6 +206,8 @@ TEST_CASE("failures: a report draws the parts of the run and its runs") {
     const std::string page = read_file(files / "page.html");
     CHECK(page.find("Where the run's time goes") != std::string::npos);
     CHECK(page.find("\"from_s\":") != std::string::npos);
+    for (const char* part : {"useful", "checkpoints", "lost work", "restarts"})
+        CHECK(page.find(fmt::format("\"part\":\"{}\"", part)) != std::string::npos);
 }
 
 TEST_CASE("failures: Llama 3's interruptions leave more than 90 % of the run") {

@@ -234,6 +234,8 @@ TEST_CASE("plan: wrong questions are errors at the option") {
     CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "16..8"}), Contains("the range is empty"));
     CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "8", "--tokens", "many"}),
                Contains("--tokens:1:10: error"));
+    CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "8", "--tokens", "1B", "--samples", "1M"}),
+               Contains("exclude each other"));
     CHECK_THAT(error({"llama-3-8b", "--platform", "dgx-h100", "--ranks", "8", "--headroom", "110 %"}),
                Contains("no share of a device's memory"));
     CHECK_THAT(error({"gpt-2", "--platform", "dgx-h100", "--ranks", "8", "--set", "training.ranks=4"}),
@@ -284,6 +286,18 @@ TEST_CASE("plan: a model that does not fit says what would help") {
     const Outcome half = plan(
         {"llama-3-8b", "--platform", "p100-25g", "--ranks", "1", "--batch", "2", "--estimate", "--headroom", "50 %"});
     CHECK_THAT(half.err, Catch::Contains("--headroom leaves ") && Catch::Contains("p100-25g, 1 rank:\n"));
+}
+
+TEST_CASE("plan: a run is as long in samples as in tokens") {
+    const auto whole = [](const std::string& option, const std::string& length) {
+        const json best =
+            answers({"gpt-2", "--platform", "dgx-h100", "--ranks", "1", "--batch", "8", "--estimate", option, length})
+                .at(0);
+        return best.at("run_time_s").get<double>() / best.at("iteration_time_s").get<double>();
+    };
+    // Of 1024 tokens each, eight in an iteration.
+    CHECK(whole("--samples", "1 M") == Approx(125'000));
+    CHECK(whole("--tokens", "1024 M") == Approx(125'000));
 }
 
 TEST_CASE("plan: a price without tokens says what is missing") {

@@ -27,13 +27,17 @@ function memory_bar({memory}) {
     return [bar, `${text.join(", ")} GiB`];
 }
 
+/// Returns the quantiles of the sampled runs, or nothing.
+const range_of = (text, p05, p95) =>
+    ((p05 ?? null) === null ? "" : `${text(p05)} to ${text(p95)} (5 to 95 %)`);
+
 /// Returns the time of the whole training: with failures, if they are counted.
 function whole_run_numbers(result) {
     const iterations = `${digits(result.run_iterations, 6)} iterations`, elapsed = result.run_elapsed_median_s ?? null;
     if (elapsed === null) return [big_number("whole training", long_time(result.run_time_s), iterations, true)];
-    const range = `${long_time(result.run_elapsed_p05_s)} to ${long_time(result.run_elapsed_p95_s)} (5 to 95 %)`;
+    const range = range_of(long_time, result.run_elapsed_p05_s, result.run_elapsed_p95_s);
     const free = `goodput ${units.share(result.run_goodput)}; without failures ${long_time(result.run_time_s)}`;
-    return [big_number("whole training, with failures", long_time(elapsed), [range, free, iterations], true)];
+    return [big_number("whole training with failures, median", long_time(elapsed), [range, free, iterations], true)];
 }
 
 function answer_numbers(result, facts) {
@@ -50,13 +54,17 @@ function answer_numbers(result, facts) {
         ];
     const cost = result.run_elapsed_cost_median ?? result.run_cost ?? null, per_million = result.cost_per_million_samples ?? null;
     if (cost !== null)
-        numbers.push(big_number("cost", money(cost), facts?.price ? `${facts.price} per node and hour` : ""));
+        numbers.push(big_number(
+            "cost", money(cost),
+            [facts?.price ? `${facts.price} per node and hour` : "",
+             range_of(money, result.run_elapsed_cost_p05, result.run_elapsed_cost_p95)]));
     else if (per_million !== null)
         numbers.push(big_number("cost per million samples", money(per_million), `${facts?.price ?? "–"} per node and hour`));
     if (result.energy_J !== undefined)
         numbers.push(big_number(
-            "energy", units.J(result.run_energy_J ?? result.energy_J),
-            [result.power_W === undefined ? "" : `${units.W(result.power_W)} on average`]));
+            "energy", units.J(result.run_elapsed_energy_median_J ?? result.run_energy_J ?? result.energy_J),
+            [result.power_W === undefined ? "" : `${units.W(result.power_W)} while it computes`,
+             range_of(units.J, result.run_elapsed_energy_p05_J, result.run_elapsed_energy_p95_J)]));
     if (result.throughput_samples_per_s !== null)
         numbers.push(tokens ?
             big_number(
@@ -88,7 +96,8 @@ function time_bar(result) {
     for (const [name, share] of parts)
         bar.append(make("i", {style: `width: ${100 * share}%; background: ${paint_of(name)}`}));
     return make(
-        "div", {class: "figure time"}, make("h3", {}, "Where the time goes"), bar,
+        "div", {class: "figure time"}, 
+        make("h3", {}, result.run_time_s === undefined ? "Where the time goes" : "Where an iteration's time goes"), bar,
         make("ul", {class: "legend"}, ...parts.map(([name, share]) => make(
                                           "li", {}, make("i", {style: `background: ${paint_of(name)}`}),
                                           `${name} `, make("b", {}, part_of(share))))));
@@ -120,5 +129,5 @@ function show_answer(parent, result, variant, several) {
                                                                           make("b", {}, value))))] :
                     []),
         ...[limit(result, explanation)].filter(Boolean), time_bar(result));
-    show_run(parent, result, facts?.runs);
+    show_run(parent, result, facts?.runs, facts?.replicas);
 }

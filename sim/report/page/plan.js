@@ -22,9 +22,9 @@ const counts_failures = (plans) => plans.every((plan) => plan.run_elapsed_median
 function plan_axes(plans) {
     const failing = counts_failures(plans);
     const days = failing ?
-        ["days with failures", (plan) => plan.run_elapsed_median_s / 86400, (value) => digits(value, 3)] :
+        ["days with failures, median", (plan) => plan.run_elapsed_median_s / 86400, (value) => digits(value, 3)] :
         ["days", plan_numbers.days, (value) => digits(value, 3)];
-    const cost = failing ? ["cost with failures", (plan) => plan.run_elapsed_cost_median, plan_money] :
+    const cost = failing ? ["cost with failures, median", (plan) => plan.run_elapsed_cost_median, plan_money] :
                            ["cost", (plan) => plan.run_cost, plan_money];
     const ranks = ["ranks", (plan) => plan.ranks, (value) => digits(value)];
     const iteration = ["iteration", (plan) => plan.iteration_time_s, units.s];
@@ -96,7 +96,7 @@ function plan_page() {
         ["TFLOP/s/GPU", "number"], ["MFU", "share"], ["memory, GiB", "number"], ["limited by", "text"]
     ];
     const failing = counts_failures(plans);
-    if (failing) columns.splice(7, 0, ["days with failures", "written"], ["cost with failures", "written"], ["goodput", "share"]);
+    if (failing) columns.splice(7, 0, ["days with failures, median (5 to 95 %)", "written"], ["cost with failures, median", "written"], ["goodput, mean", "share"]);
     const short = (value) => (value === null ? null : digits(value, 3));
     const rows = plans.map(
         (plan) =>

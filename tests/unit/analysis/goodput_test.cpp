@@ -147,6 +147,100 @@ TEST_CASE("goodput: published rates give published times between failures") {
     CHECK(mtbf_s({}, {8, 1, 3, 4}) == never);
 }
 
+namespace {
+
+/// Returns a run of many hours whose checkpoints and restarts take no time, with a failure each hour.
+InterruptedRun of_repairs(double repair_s, std::int64_t spares = 0) {
+    InterruptedRun run{4000 * hour, 1, 1, 0, 0, 0, hour};
+    run.repair_s = repair_s;
+    run.spares = spares;
+    return run;
+}
+
+double factorial(int n) {
+    return std::tgamma(n + 1.0);
+}
+
+}  // namespace
+
+TEST_CASE("goodput: repairs that are shorter than restarts cost nothing") {
+    InterruptedRun run = of_daly(6 * hour);
+    const Goodput without = sampled(run);
+    run.repair_s = 0.99 * run.restart_s;
+    run.without = [](std::int64_t) { return TrainingPace{2, 1, 0}; };
+    const Goodput repaired = sampled(run);
+    CHECK(repaired.all_s == without.all_s);
+    CHECK(repaired.mean.slower_s == 0);
+    // Those that are longer do.
+    run.repair_s = 20 * run.restart_s;
+    CHECK(sampled(run).mean.slower_s > 0);
+}
+
+TEST_CASE("goodput: without spare nodes each failure adds the time of a repair") {
+    InterruptedRun run = of_daly(6 * hour);
+    const ElapsedParts without = sampled(run).mean;
+    run.repair_s = 5 * hour;
+    const ElapsedParts waiting = sampled(run).mean;
+    CHECK(waiting.failures == without.failures);  // nothing fails while the run waits
+    CHECK(waiting.waiting_s == Approx(waiting.failures * 5 * hour).epsilon(1e-9));
+    CHECK(waiting.total_s() - waiting.waiting_s == Approx(without.total_s()).epsilon(1e-9));
+    CHECK(waiting.total_s() == Approx(expected_s(run) * (1 + 5.0 / 6)).epsilon(5e-3));
+}
+
+TEST_CASE("goodput: with spare nodes the run waits for Erlang's share of the time") {
+    // Of one server, a / (1 + a); of two, a²/2 / (1 + a + a²/2).
+    CHECK(erlang_loss(0, 3) == Approx(3.0 / 4));
+    CHECK(erlang_loss(1, 3) == Approx(4.5 / (1 + 3 + 4.5)));
+    CHECK(erlang_loss(5, 0) == 0);
+    for (const std::int64_t spares : {1, 3, 6}) {
+        CAPTURE(spares);
+        const ElapsedParts parts = sampled(of_repairs(3 * hour, spares)).mean;
+        CHECK(parts.waiting_s / parts.total_s() == Approx(erlang_loss(spares, 3)).epsilon(0.01));
+        CHECK(parts.slower_s == 0);
+    }
+}
+
+TEST_CASE("goodput: the number of broken nodes is Poisson's, and the mean speed that of all numbers") {
+    // Four nodes are broken on average, two stand by, and each that lacks slows the training down.
+    InterruptedRun run = of_repairs(4 * hour, 2);
+    run.without = [](std::int64_t missing) { return TrainingPace{1 + 0.25 * static_cast<double>(missing), 1, 0}; };
+    double speed = 0, fewer = 0;
+    for (int broken = 0; broken < 60; ++broken) {
+        const double probability = std::exp(-4.0) * std::pow(4.0, broken) / factorial(broken);
+        speed += probability / (1 + 0.25 * std::max(0, broken - 2));
+        fewer += broken > 2 ? probability : 0;
+    }
+    const ElapsedParts parts = sampled(run).mean;
+    CHECK(parts.useful_s / parts.total_s() == Approx(speed).epsilon(3e-3));
+    CHECK(parts.fewer_s / parts.total_s() == Approx(fewer).epsilon(3e-3));
+    CHECK(parts.total_s() == Approx(parts.useful_s + parts.slower_s + parts.lost_s).epsilon(1e-12));
+    CHECK(parts.lost_s <= parts.failures * 4);  // at most an iteration, which takes 4 s if 12 lack
+}
+
+TEST_CASE("goodput: parts fail as far as they run, and a training without enough nodes waits") {
+    // Of four nodes none may lack but one: p(n) ~ Π λ(i) · R^n / n! with λ = 1, 3/4 per hour and 0 while it waits.
+    InterruptedRun run = of_repairs(2 * hour);
+    run.without = [](std::int64_t missing) {
+        return missing == 1 ? std::optional(TrainingPace{4.0 / 3, 0.75, 0}) : std::nullopt;
+    };
+    const double one = 2, two = 0.75 * 2 * 2 / 2, all = 1 + one + two;
+    const ElapsedParts parts = sampled(run).mean;
+    CHECK(parts.waiting_s / parts.total_s() == Approx(two / all).epsilon(5e-3));
+    CHECK(parts.useful_s / parts.total_s() == Approx((1 + 0.75 * one) / all).epsilon(5e-3));
+    CHECK(parts.failures / (parts.total_s() / hour) == Approx((1 + 0.75 * one) / all).epsilon(5e-3));
+}
+
+TEST_CASE("goodput: energy above idle is that of all computed iterations") {
+    InterruptedRun run = of_daly(6 * hour);
+    run.above_idle_J = 5;
+    const Goodput goodput = sampled(run);
+    for (const ElapsedParts& parts : goodput.runs)
+        REQUIRE(parts.above_idle_J == Approx(5 * (parts.useful_s + parts.lost_s)).epsilon(1e-9));
+    CHECK(goodput.mean.lost_J == Approx(5 * goodput.mean.lost_s).epsilon(1e-9));
+    run.mtbf_s = never;
+    CHECK(sampled(run).mean.above_idle_J == Approx(5 * 500 * hour).epsilon(1e-12));
+}
+
 TEST_CASE("goodput: Llama 3's interruptions leave more than 90 % of the time") {
     // 419 in 54 days; "effective training time higher than 90 %": arXiv 2407.21783, section 3.3.4. Its checkpoints are
     // not published: assumed are 14 B of each of 405 billion parameters at the storage's 2 TB/s, and a restart of 10

@@ -204,6 +204,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "updates.rates_by_rank",
                                                "updates.staleness_by_rank",
                                                "run_iterations",
+                                               "run_samples_to_accuracy",
                                                "run_time_s",
                                                "run_cost",
                                                "run_elapsed_median_s",
@@ -213,6 +214,9 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "run_checkpoints_s",
                                                "run_lost_s",
                                                "run_restarts_s",
+                                               "run_slower_s",
+                                               "run_waiting_s",
+                                               "run_fewer_replicas_s",
                                                "run_goodput",
                                                "run_failures",
                                                "run_elapsed_cost_median",
@@ -235,6 +239,9 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "energy_switches_J",
                                                "energy_ports_J",
                                                "run_energy_J",
+                                               "run_elapsed_energy_median_J",
+                                               "run_elapsed_energy_p05_J",
+                                               "run_elapsed_energy_p95_J",
                                                "memory.host_bytes"});
 
     names.clear();
