@@ -229,6 +229,8 @@ constexpr Setting folded{"fidelity", "folded or averaged",
                          [](const Plan& plan) { return always_folds(plan.fidelity); }};
 
 constexpr Setting by_speed{"batch_shares", "speed", is<&Plan::batch_shares, BatchShares::speed>};
+constexpr Setting elastic{"run.restart.elastic", "",
+                          [](const Plan& plan) { return plan.run.checkpoint.repairs.elastic != Elastic::none; }};
 constexpr Setting several_kinds{"", "a platform with `other_nodes`",
                                 [](const Cluster& cluster) { return !cluster.others.empty(); }};
 /// Replicas of one rank, which may divide the state of weights that they have in common.
@@ -566,6 +568,9 @@ std::vector<Rule> table() {
         excludes({documents, loading}, by_speed,
                  "'{setting}' is not modelled for ranks with unequal shares of the batch",
                  "write `batch_shares: equal`"),
+        excludes({elastic}, several_kinds,
+                 "fewer replicas are modelled for nodes of one kind, but platform '{platform}' has `other_nodes`",
+                 "remove it"),
         excludes(
             {compression}, several_kinds,
             "encoding and decoding are modelled for nodes of one kind, but platform '{platform}' has `other_nodes`",
