@@ -126,7 +126,8 @@ void drop_alternatives(Node& base, const Node& changes) {
         drop("variant");
     }
     if (gives("submissions"))
-        for (const char* key : {"arrival", "arrivals", "count", "interval", "poisson", "uniform", "duration"}) drop(key);
+        for (const char* key : {"arrival", "arrivals", "count", "interval", "poisson", "uniform", "duration"})
+            drop(key);
     if (gives("arrivals"))
         for (const char* key : {"arrival", "count", "interval", "poisson", "uniform"}) drop(key);
     if (gives("count")) drop("arrivals");

@@ -38,8 +38,9 @@ template <class Archive, class AnyTimeline>
 requires std::is_same_v<std::remove_const_t<AnyTimeline>, Timeline>
 void members(Archive& archive, AnyTimeline& timeline) {
     archive(timeline.iteration_end_s, timeline.recorded, timeline.part_end_s, timeline.computed_s, timeline.exposed_s,
-            timeline.on_host_s, timeline.messages, timeline.bytes_sent, timeline.messages_folded, timeline.folding_error_s, timeline.iterations_folded,
-            timeline.images, timeline.uneven_s, timeline.sent_by, timeline.received_by, timeline.links, timeline.trace);
+            timeline.on_host_s, timeline.messages, timeline.bytes_sent, timeline.messages_folded,
+            timeline.folding_error_s, timeline.iterations_folded, timeline.images, timeline.uneven_s, timeline.sent_by,
+            timeline.received_by, timeline.links, timeline.trace);
 }
 
 template <class Value>
