@@ -55,6 +55,8 @@ private:
         if (computes())
             return fmt::format("Limited by {}: a rank computes for {}.", limited_by(),
                                of_iteration(all.longest_compute_s));
+        if (limited_by() == "storage")
+            return fmt::format("Limited by the storage: reading the input takes {}.", of_iteration(all.longest_load_s));
         if (limited_by() == "bubble")
             return fmt::format("Limited by the bubble of the pipeline: ranks wait for other stages for {}.",
                                of_iteration(*all.pipeline_bubble * all.iteration_s));

@@ -170,7 +170,7 @@ private:
             return std::ranges::any_of(view_.graph.tasks(), [&](const Task& task) { return task.phase == phase; });
         };
         for (const std::span<const Phase> phases :
-             {std::span<const Phase>(rare_phases), {offload_phases}, {trace_phases}})
+             {std::span<const Phase>(rare_phases), {offload_phases}, {load_phases}, {trace_phases}})
             for (std::size_t i = 0; i < phases.size(); ++i)
                 if (occurs(phases[i]))
                     define(fmt::format("T{}", static_cast<int>(phases[i])), "TT", word(phases[i]),

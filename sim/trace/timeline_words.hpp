@@ -20,6 +20,7 @@ inline constexpr Phase all_phases[] = {Phase::forward,    Phase::backward,  Phas
 /// not have.
 inline constexpr Phase rare_phases[] = {Phase::encode, Phase::factor, Phase::decode, Phase::recompute};
 inline constexpr Phase offload_phases[] = {Phase::to_host, Phase::to_device};
+inline constexpr Phase load_phases[] = {Phase::load};
 inline constexpr Phase trace_phases[] = {Phase::kernel, Phase::communication};
 inline constexpr Phase core_phases[] = {Phase::context, Phase::dispatch, Phase::combine};
 inline constexpr ActKind all_acts[] = {ActKind::launch,   ActKind::copy,    ActKind::send,     ActKind::window,
