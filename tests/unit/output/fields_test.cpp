@@ -115,6 +115,9 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
     failing.mtbf_s = 1;
     failing.bytes = 1;
     failing.goodput.emplace().mean.useful_s = 1;
+    failing.repair_s = 1;
+    failing.energy_J.emplace();
+    whole.results.front().run->samples_to_accuracy = 1;
     whole.results.front().parallelism.layout.context = 2;
     whole.results.front().parallelism.experts = {.ranks = 2, .model = 1, .imbalance = 0.2};
     whole.results.front().parallelism.pipeline.stages = whole.results.front().parallelism.pipeline.micro_batches = 2;
