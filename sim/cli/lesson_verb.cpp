@@ -9,6 +9,7 @@
 
 #include "sim/cli/asked_prediction.hpp"
 #include "sim/cli/run_verb.hpp"
+#include "sim/cli/sheet.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/data_roots.hpp"
@@ -30,6 +31,7 @@ struct LessonArguments {
     bool no_pause = false;
     bool predict = false;
     std::string predictions;
+    std::string file;
 };
 
 std::string table(const std::vector<lesson::Lesson>& lessons) {
@@ -73,11 +75,18 @@ void teach(const lesson::Lesson& lesson, const LessonArguments& options) {
         write_stdout(lesson.sections[part].text);
 }
 
+void hand_out(const lesson::Lesson& lesson, const LessonArguments& options) {
+    const std::string text = options.answers ? lesson.handout : lesson::without_answers(lesson);
+    if (options.file.empty()) return write_stdout(text);
+    write_sheet(text, lesson.title, lesson.scenario.parent_path(), options.file);
+}
+
 void show(const LessonArguments& options) {
     const std::vector<lesson::Lesson> lessons = lesson::load_lessons(config::data_folder(folder));
+    if (!options.file.empty()) require_sheet_name(options.file);
     if (!options.lesson) return write_stdout(table(lessons));
     const lesson::Lesson& lesson = lesson::find_lesson(lessons, *options.lesson);
-    if (options.handout) return write_stdout(options.answers ? lesson.handout : lesson::without_answers(lesson));
+    if (options.handout) return hand_out(lesson, options);
     teach(lesson, options);
 }
 
@@ -94,6 +103,11 @@ void add_lesson(CLI::App& program, Action& action) {
         verb->add_flag("--handout", options->handout, "Print question and exercises as Markdown, without running it")
             ->needs(which);
     verb->add_flag("--answers", options->answers, "Print the whole lesson, with the answers")->needs(handout);
+    verb->add_option("--out", options->file,
+                     "Write the handout to this file, .md, .html (needs pandoc) or .pdf (pandoc and Chromium)")
+        ->type_name("FILE")
+        ->check(not_empty)
+        ->needs(handout);
     verb->add_flag("--no-pause", options->no_pause,
                    "Do not ask for a prediction, nor wait for Enter before the answers (on a terminal)")
         ->needs(which)
@@ -105,6 +119,7 @@ void add_lesson(CLI::App& program, Action& action) {
     verb->add_option("--predictions", options->predictions,
                      "Ask for a prediction, and append it with the answer to this CSV file")
         ->type_name("FILE")
+        ->check(not_empty)
         ->needs(which)
         ->excludes(handout);
     verb->callback([options, &action] { action = [options] { show(*options); }; });

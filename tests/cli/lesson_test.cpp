@@ -247,6 +247,64 @@ TEST_CASE("lesson: it is found by name or number, or given as a handout") {
     CHECK(run_here({"lesson", "1", "--no-pause"}).out == run_here({"lesson", "1"}).out);
 }
 
+TEST_CASE("lesson: a handout is written as Markdown, HTML or PDF by other programs", "[memory]") {
+    // The stand-ins write what they are given, so that the test needs neither pandoc nor a browser.
+    const TempDir directory, pandoc, both;
+    const std::string converts =
+        "#!/bin/sh\nfor word; do case $word in --output=*) out=${word#*=};; --resource-path=*) folder=${word#*=};; -*) "
+        ";; "
+        "*) in=$word;; esac; done\n"
+        "{ echo \"<html> $folder\"; /bin/cat \"$in\"; } > \"$out\"\n";
+    const std::string prints =
+        "#!/bin/sh\nfor word; do case $word in --print-to-pdf=*) out=${word#*=};; file:*) in=${word#file://};; esac; "
+        "done\n"
+        "{ echo '/CreationDate (D:20261128204500'; /bin/cat \"$in\"; } > \"$out\"\n";
+    for (const fs::path& file : {pandoc.write("pandoc", converts), both.write("pandoc", converts),
+                                 both.write("chromium", prints), both.write("temporary/note", "")})
+        fs::permissions(file, fs::perms::owner_all);
+    const auto write = [&](const std::string& path, const std::string& name, bool answers) {
+        setenv("PATH", path.c_str(), 1);
+        std::vector<std::string> arguments{"lesson", "1", "--handout", "--out", (directory / name).string()};
+        if (answers) arguments.emplace_back("--answers");
+        return run_here(std::move(arguments));
+    };
+    setenv("TMPDIR", (both / "temporary").c_str(), 1);
+    const std::string whole = read_file(shipped("scenarios/lessons/01-parameter-server.md"));
+    const std::string sheet = run_here({"lesson", "1", "--handout"}).out;
+    const std::string page = "<html> " + shipped("scenarios/lessons") + "\n";
+
+    CHECK(write("/nowhere", "sheet.md", false).status == 0);
+    CHECK(read_file(directory / "sheet.md") == sheet);
+    CHECK(write(pandoc.path(), "sheet.html", true).status == 0);
+    CHECK(read_file(directory / "sheet.html") == page + whole);
+    const Outcome print = write(both.path(), "sheet.pdf", false);
+    CAPTURE(print.err);
+    CHECK(print.status == 0);
+    CHECK(print.out.empty());
+    CHECK(read_file(directory / "sheet.pdf") == "/CreationDate (D:19700101000000\n" + page + sheet);
+
+    // What fails leaves the file as it was.
+    const Outcome no_pandoc = write("/nowhere", "sheet.html", false);
+    CHECK(no_pandoc.status == 4);
+    CHECK(no_pandoc.err ==
+          "error: pandoc is not installed\n  hint: install pandoc, or write Markdown: --out NAME.md\n");
+    const Outcome no_browser = write(pandoc.path(), "sheet.pdf", true);
+    CHECK(no_browser.status == 4);
+    CHECK(holds(no_browser.err, "error: Chromium, which prints PDF, is not installed\n  hint: install chromium"));
+    pandoc.write("pandoc", "#!/bin/sh\nexit 3\n");
+    const Outcome fails = write(pandoc.path(), "sheet.html", false);
+    CHECK(fails.status == 4);
+    CHECK(fails.err == "error: pandoc cannot convert this handout\n");
+    CHECK(read_file(directory / "sheet.html") == page + whole);
+    CHECK(holds(read_file(directory / "sheet.pdf"), sheet));
+    const Outcome unknown = write(both.path(), "sheet.docx", false);
+    CHECK(unknown.status == 2);
+    CHECK(holds(unknown.err, "sheet.docx' must end with .md, .html or .pdf"));
+    CHECK(run_here({"lesson", "1", "--out", "sheet.md"}).status == 2);
+    CHECK(directory.list() == std::vector<std::string>{"sheet.html", "sheet.md", "sheet.pdf"});
+    CHECK(both.list() == std::vector<std::string>{"chromium", "pandoc", "temporary", "temporary/note"});
+}
+
 TEST_CASE("lesson: a terminal asks for a prediction, and waits before the answers to the exercises", "[memory]") {
     Typist typist("1");
     const std::string asked = typist.shown("  workers-2: ");
