@@ -55,16 +55,19 @@ lesson::Prediction asked_prediction(const lesson::Questionnaire& questionnaire) 
 }
 
 std::string compared(const lesson::Questionnaire& questionnaire, const lesson::Prediction& prediction) {
+    const lesson::WrongModel* const model = lesson::recognised(questionnaire, prediction);
     std::vector<text::Row> rows{{"your prediction", "predicted", "answer", "difference"}};
+    if (model != nullptr) rows.front().push_back("this model");
     for (std::size_t i = 0; i < prediction.size(); ++i) {
         if (!prediction[i]) continue;
         const double answer = questionnaire.seconds.at(i), percent = (*prediction[i] / answer - 1) * 100;
         rows.push_back({questionnaire.rows.at(i), text::seconds(*prediction[i]), text::seconds(answer),
                         std::abs(percent) < 0.5 ? "0 %" : fmt::format("{:+.0f} %", percent)});
+        if (model != nullptr) rows.back().push_back(model->cells.at(i));
     }
     if (rows.size() == 1) return "";
-    return text::aligned(rows, 0, TableOptions{}.on_stdout()) + "\n" + lesson::judgement(questionnaire, prediction) +
-           "\n";
+    return text::aligned(rows, model != nullptr ? 1 : 0, TableOptions{}.on_stdout()) + "\n" +
+           lesson::judgement(questionnaire, prediction) + "\n";
 }
 
 std::string kept_predictions(const std::string& path) {

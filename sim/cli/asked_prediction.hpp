@@ -11,7 +11,8 @@ namespace syncline::cli {
 /// time is asked for again. Throws Interrupted if the input ends, so that no answer is shown.
 lesson::Prediction asked_prediction(const lesson::Questionnaire& questionnaire);
 
-/// Returns a table of prediction, answer and difference, and the judgement; empty if nothing was predicted.
+/// Returns a table of prediction, answer, difference and the calculation of the wrong model that was recognised, and
+/// the judgement; empty if nothing was predicted.
 std::string compared(const lesson::Questionnaire& questionnaire, const lesson::Prediction& prediction);
 
 /// Returns the content of a file of predictions, or only its header if there is none. Throws ConfigError if `path` is

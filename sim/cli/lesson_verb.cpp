@@ -11,6 +11,7 @@
 #include "sim/cli/run_verb.hpp"
 #include "sim/cli/sheet.hpp"
 #include "sim/cli/table_options.hpp"
+#include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/data_roots.hpp"
 #include "sim/lesson/lesson.hpp"

@@ -57,7 +57,8 @@ std::vector<Table> tables(const Lesson& lesson, std::string_view heading) {
         if (line.starts_with("## ")) inside = trimmed(line.substr(3)) == heading;
         const bool row = inside && line.starts_with('|');
         if (row && !in_table) tables.emplace_back();
-        if (row && !line.starts_with("|--")) tables.back().push_back({cells_of(trimmed(line)), number, line});
+        if (row && line.find_first_not_of("|-: \r") != line.npos)
+            tables.back().push_back({cells_of(trimmed(line)), number, line});
         in_table = row;
     }
     std::erase_if(tables, [](const Table& table) { return table.empty(); });
@@ -95,8 +96,8 @@ Questionnaire whole_answer(const Lesson& lesson) {
         if (column == header.size()) continue;
         for (std::size_t i = 1; i < table.size(); ++i) {
             const Cells& cells = table[i].cells;
-            all.rows.push_back(size < cells.size() ? cells[0] + " " + cells[size] : cells.at(0));
-            all.seconds.push_back(time_in(lesson, table[i], column));
+            all.seconds.push_back(time_in(lesson, table[i], column));  // refuses a row without cells
+            all.rows.push_back(size < cells.size() ? cells[0] + " " + cells[size] : cells[0]);
         }
         break;
     }
@@ -127,8 +128,11 @@ Questionnaire questionnaire(const Lesson& lesson) {
     }
     for (std::size_t i = 1; i < wrong.front().size(); ++i) {
         const Row& row = wrong.front()[i];
-        WrongModel model{row.cells.at(0), {}};
-        for (std::size_t k = 1; k < header.cells.size(); ++k) model.seconds.push_back(time_in(lesson, row, k));
+        WrongModel model{row.cells.empty() ? "" : row.cells[0], {}, {}};
+        for (std::size_t k = 1; k < header.cells.size(); ++k) {
+            model.seconds.push_back(time_in(lesson, row, k));
+            model.cells.push_back(row.cells.at(k));
+        }
         asked.wrong_models.push_back(std::move(model));
     }
     return asked;
@@ -145,7 +149,13 @@ double distance(const Prediction& prediction, const std::vector<double>& seconds
     return count > 0 ? sum / count : std::numeric_limits<double>::infinity();
 }
 
+bool is_right(const Questionnaire& questionnaire, const Prediction& prediction) {
+    constexpr double right = 0.04;
+    return distance(prediction, questionnaire.seconds) < right;
+}
+
 const WrongModel* recognised(const Questionnaire& questionnaire, const Prediction& prediction) {
+    if (is_right(questionnaire, prediction)) return nullptr;
     constexpr double near = 0.14, nearer_than_the_answer = 0.6;
     double least = std::min(near, nearer_than_the_answer * distance(prediction, questionnaire.seconds));
     const WrongModel* nearest = nullptr;
@@ -159,10 +169,9 @@ const WrongModel* recognised(const Questionnaire& questionnaire, const Predictio
 }
 
 std::string judgement(const Questionnaire& questionnaire, const Prediction& prediction) {
-    constexpr double right = 0.04;
     const double off = distance(prediction, questionnaire.seconds);
     if (std::isinf(off)) return "";
-    if (off < right) return "You have it.";
+    if (is_right(questionnaire, prediction)) return "You have it.";
     if (const WrongModel* const model = recognised(questionnaire, prediction))
         return fmt::format("Your prediction is the model \"{}\".", model->name);
     return fmt::format("Off by a factor of {:.2g} on average.", std::exp(off));

@@ -22,7 +22,8 @@ namespace syncline::lesson {
 /// A way of thinking that leads to a wrong prediction.
 struct WrongModel {
     std::string name;
-    std::vector<double> seconds;  ///< one for each row that is asked for
+    std::vector<double> seconds;     ///< one for each row that is asked for
+    std::vector<std::string> cells;  ///< the same as written: "0.8 + 2·0.1 = 1 s"
 };
 
 struct Questionnaire {
@@ -43,11 +44,14 @@ using Prediction = std::vector<std::optional<double>>;
 /// infinity if there are none. It is 0.1 if predictions are off by a factor of e^0.1, 10 %, either way.
 double distance(const Prediction& prediction, const std::vector<double>& seconds);
 
-/// Returns the wrong model that is nearest to the prediction, if its distance is below 0.14 and below 0.6 times that of
-/// the answer; else nullptr.
+/// Returns whether the distance of the answer is below 0.04.
+bool is_right(const Questionnaire& questionnaire, const Prediction& prediction);
+
+/// Returns the wrong model that is nearest to a prediction that is not right, if its distance is below 0.14 and below
+/// 0.6 times that of the answer; else nullptr.
 const WrongModel* recognised(const Questionnaire& questionnaire, const Prediction& prediction);
 
-/// Returns one sentence: that the prediction is right (a distance below 0.04), which wrong model it is, or by which
+/// Returns one sentence: that the prediction is right, which wrong model it is, or by which
 /// factor it is off. Empty if nothing was predicted.
 std::string judgement(const Questionnaire& questionnaire, const Prediction& prediction);
 

@@ -343,6 +343,17 @@ TEST_CASE("lesson: a terminal asks for a prediction, and waits before the answer
     CHECK(typist.status() == 0);
 }
 
+TEST_CASE("lesson: the typical mistake behind a prediction is named, with its calculation", "[memory]") {
+    Typist typist({"1", "--predict", "--no-pause"});
+    for (const char* const time : {"1 s", "1.2 s", "1.6 s", "2.5 s"}) typist.type(time);
+    const std::string all = typist.shown("nothing that is there");
+    CAPTURE(all);
+    CHECK(typist.status() == 0);
+    CHECK(holds(all, "your prediction  predicted  answer  difference  this model\r\n"));
+    CHECK(holds(all, "2.5 s     4 s       -38 %  0.8 + 16·0.1 = 2.4 s\r\n"));
+    CHECK(holds(all, "\r\nYour prediction is the model \"one direction only\".\r\n"));
+}
+
 TEST_CASE("lesson: the end of the input, or Ctrl-C, ends it without the answer", "[memory]") {
     constexpr char end_of_input = 4, ctrl_c = 3;
     for (const char key : {end_of_input, ctrl_c}) {

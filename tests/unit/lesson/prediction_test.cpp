@@ -49,7 +49,7 @@ TEST_CASE("prediction: the distance is the mean of the logarithms of the factors
 }
 
 TEST_CASE("prediction: a wrong model is named if it is near, and much nearer than the answer") {
-    const Questionnaire far{"time", {"a", "b"}, {2, 2}, {{"half", {1, 1}}, {"third", {2. / 3, 2. / 3}}}};
+    const Questionnaire far{"time", {"a", "b"}, {2, 2}, {{"half", {1, 1}, {}}, {"third", {2. / 3, 2. / 3}, {}}}};
     CHECK(judgement(far, {1.1, 1.1}) == "Your prediction is the model \"half\".");   // ln 1.1 = 0.095
     CHECK(judgement(far, {0.7, 0.7}) == "Your prediction is the model \"third\".");  // ln 1.05 = 0.049
     CHECK(judgement(far, {{}, 1.1}) == "Your prediction is the model \"half\".");
@@ -57,7 +57,11 @@ TEST_CASE("prediction: a wrong model is named if it is near, and much nearer tha
     CHECK(judgement(far, {2.05, 2.05}) == "You have it.");                      // ln 1.025 = 0.025 < 0.04
     CHECK(judgement(far, {2.1, 2.1}) == "Off by a factor of 1.1 on average.");  // ln 1.05 = 0.049
     CHECK(judgement(far, {{}, {}}).empty());
-    const Questionnaire near{"time", {"a"}, {1.2}, {{"less", {1}}}};
+    // A prediction that is right is no wrong model, however near that is: ln 1.03 = 0.030, ln(1.04/1.03) = 0.010.
+    const Questionnaire nearly{"time", {"a"}, {1}, {{"nearly", {1.04}, {}}}};
+    CHECK(recognised(nearly, {1.03}) == nullptr);
+    CHECK(recognised(nearly, {1.05}) == &nearly.wrong_models[0]);  // 0.0096 < 0.6·0.049
+    const Questionnaire near{"time", {"a"}, {1.2}, {{"less", {1}, {}}}};
     CHECK(recognised(near, {1.05}) == &near.wrong_models[0]);  // 0.049 < 0.6·ln(1.2/1.05) = 0.080
     CHECK(recognised(near, {1.08}) == nullptr);                // 0.077 > 0.6·ln(1.2/1.08) = 0.063
 }
@@ -80,6 +84,7 @@ TEST_CASE("prediction: the answer's first table with a time is asked, or the row
     REQUIRE(some.wrong_models.size() == 1);
     CHECK(some.wrong_models[0].name == "none");
     CHECK(some.wrong_models[0].seconds == std::vector<double>{0.012, 1});
+    CHECK(some.wrong_models[0].cells == std::vector<std::string>{"3·4 = 12 ms", "1 s"});
     CHECK(questionnaire(own("| variant | memory |\n|---|---|\n| a | 3 GB |\n")).rows.empty());
     CHECK(questionnaire(own("")).rows.empty());
 }
@@ -89,6 +94,7 @@ TEST_CASE("prediction: what is no time, and no row, is an error at its line") {
     CHECK(error(own("| variant | iteration |\n|---|---|\n| a | 3 GB |\n"))
               .starts_with("folder/01-own.md:5:1: error: '3 GB' is not a time\n"));
     CHECK(error(own("| variant | iteration |\n|---|---|\n| a |\n")).starts_with("folder/01-own.md:5:1: error: ''"));
+    CHECK(error(own("| variant | iteration |\n| --- | :--- |\n| a\n")).starts_with("folder/01-own.md:5:1: error: ''"));
     CHECK(error(own(answer, "| mistake | b |\n")).starts_with("folder/01-own.md:7:1: error: 'b' is not a row"));
     CHECK(error(own(answer, "| mistake | a |\n|---|---|\n| x | 0·3 = 0 s |\n"))
               .starts_with("folder/01-own.md:9:1: error: '0 s' is not a time\n"));
