@@ -40,6 +40,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME syncline)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS gnuplot-nox)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS python3)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "pandoc, chromium")  # handouts as HTML and PDF
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/prerm)
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "simulator of distributed deep-learning training
 Syncline predicts the time of a training iteration for a model, a cluster and

@@ -26,7 +26,7 @@ struct Lesson {
 enum Part { question, prediction, run, answer, exercises, solutions };
 inline const std::vector<std::string> section_names{"Question", "Prediction", "Run",
                                                     "Answer",   "Exercises",  "Answers to the exercises"};
-inline const std::vector<std::string> further_sections{"Picture", "At a real machine"};
+inline const std::vector<std::string> further_sections{"Typical mistakes", "Picture", "At a real machine"};
 
 /// Returns the handout for students: its title and the sections that do not give the answer away.
 std::string without_answers(const Lesson& lesson);

@@ -59,12 +59,16 @@ struct OwnLesson : TempDir {
 /// A lesson in a terminal of its own, in which a user types.
 class Typist {
 public:
-    explicit Typist(const std::string& lesson) {
+    explicit Typist(std::string lesson) : Typist(std::vector<std::string>{std::move(lesson)}) {}
+    explicit Typist(std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"syncline", "lesson"});
+        std::vector<char*> words;
+        for (std::string& argument : arguments) words.push_back(argument.data());
+        words.push_back(nullptr);
         child_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
         REQUIRE(child_ >= 0);
         if (child_ > 0) return;
-        if (chdir(SYNCLINE_SOURCE_DIR) == 0)
-            execl(SYNCLINE_PROGRAM, "syncline", "lesson", lesson.c_str(), static_cast<char*>(nullptr));
+        if (chdir(SYNCLINE_SOURCE_DIR) == 0) execv(SYNCLINE_PROGRAM, words.data());
         _exit(127);
     }
     ~Typist() {
@@ -87,7 +91,12 @@ public:
         return text;
     }
 
-    void press_enter() { CHECK(write(terminal_, "\n", 1) == 1); }
+    void type(const std::string& line) {
+        const std::string typed = line + "\n";
+        CHECK(write(terminal_, typed.data(), typed.size()) == static_cast<ssize_t>(typed.size()));
+    }
+    void press_enter() { type(""); }
+    void press(char key) { CHECK(write(terminal_, &key, 1) == 1); }
 
     int status() {
         int status = 0;
@@ -140,7 +149,7 @@ TEST_CASE("lesson: every lesson runs, and the statements of its answer are true"
         for (const std::string& part :
              {"# " + one.title + "\n", one.section("Question"), one.section("Prediction"), one.section("Run"), run.out,
               one.section("Answer"), one.section("Exercises"), one.section("Answers to the exercises"),
-              one.section("Picture"), one.section("At a real machine")}) {
+              one.section("Typical mistakes"), one.section("Picture"), one.section("At a real machine")}) {
             at = lesson.out.find(part, at);
             CAPTURE(part);
             REQUIRE(at != std::string::npos);
@@ -238,22 +247,159 @@ TEST_CASE("lesson: it is found by name or number, or given as a handout") {
     CHECK(run_here({"lesson", "1", "--no-pause"}).out == run_here({"lesson", "1"}).out);
 }
 
-TEST_CASE("lesson: a terminal waits for a prediction, and again before the answers to the exercises", "[memory]") {
+TEST_CASE("lesson: a handout is written as Markdown, HTML or PDF by other programs", "[memory]") {
+    // The stand-ins write what they are given, so that the test needs neither pandoc nor a browser.
+    const TempDir directory, pandoc, both;
+    const std::string converts =
+        "#!/bin/sh\nfor word; do case $word in --output=*) out=${word#*=};; --resource-path=*) folder=${word#*=};; -*) "
+        ";; "
+        "*) in=$word;; esac; done\n"
+        "{ echo \"<html> $folder\"; /bin/cat \"$in\"; } > \"$out\"\n";
+    const std::string prints =
+        "#!/bin/sh\nfor word; do case $word in --print-to-pdf=*) out=${word#*=};; file:*) in=${word#file://};; esac; "
+        "done\n"
+        "{ echo '/CreationDate (D:20261128204500'; /bin/cat \"$in\"; } > \"$out\"\n";
+    for (const fs::path& file : {pandoc.write("pandoc", converts), both.write("pandoc", converts),
+                                 both.write("chromium", prints), both.write("temporary/note", "")})
+        fs::permissions(file, fs::perms::owner_all);
+    const auto write = [&](const std::string& path, const std::string& name, bool answers) {
+        setenv("PATH", path.c_str(), 1);
+        std::vector<std::string> arguments{"lesson", "1", "--handout", "--out", (directory / name).string()};
+        if (answers) arguments.emplace_back("--answers");
+        return run_here(std::move(arguments));
+    };
+    setenv("TMPDIR", (both / "temporary").c_str(), 1);
+    const std::string whole = read_file(shipped("scenarios/lessons/01-parameter-server.md"));
+    const std::string sheet = run_here({"lesson", "1", "--handout"}).out;
+    const std::string page = "<html> " + shipped("scenarios/lessons") + "\n";
+
+    CHECK(write("/nowhere", "sheet.md", false).status == 0);
+    CHECK(read_file(directory / "sheet.md") == sheet);
+    CHECK(write(pandoc.path(), "sheet.html", true).status == 0);
+    CHECK(read_file(directory / "sheet.html") == page + whole);
+    const Outcome print = write(both.path(), "sheet.pdf", false);
+    CAPTURE(print.err);
+    CHECK(print.status == 0);
+    CHECK(print.out.empty());
+    CHECK(read_file(directory / "sheet.pdf") == "/CreationDate (D:19700101000000\n" + page + sheet);
+
+    // What fails leaves the file as it was.
+    const Outcome no_pandoc = write("/nowhere", "sheet.html", false);
+    CHECK(no_pandoc.status == 4);
+    CHECK(no_pandoc.err ==
+          "error: pandoc is not installed\n  hint: install pandoc, or write Markdown: --out NAME.md\n");
+    const Outcome no_browser = write(pandoc.path(), "sheet.pdf", true);
+    CHECK(no_browser.status == 4);
+    CHECK(holds(no_browser.err, "error: Chromium, which prints PDF, is not installed\n  hint: install chromium"));
+    pandoc.write("pandoc", "#!/bin/sh\nexit 3\n");
+    const Outcome fails = write(pandoc.path(), "sheet.html", false);
+    CHECK(fails.status == 4);
+    CHECK(fails.err == "error: pandoc cannot convert this handout\n");
+    CHECK(read_file(directory / "sheet.html") == page + whole);
+    CHECK(holds(read_file(directory / "sheet.pdf"), sheet));
+    const Outcome unknown = write(both.path(), "sheet.docx", false);
+    CHECK(unknown.status == 2);
+    CHECK(holds(unknown.err, "sheet.docx' must end with .md, .html or .pdf"));
+    CHECK(run_here({"lesson", "1", "--out", "sheet.md"}).status == 2);
+    CHECK(directory.list() == std::vector<std::string>{"sheet.html", "sheet.md", "sheet.pdf"});
+    CHECK(both.list() == std::vector<std::string>{"chromium", "pandoc", "temporary", "temporary/note"});
+}
+
+TEST_CASE("lesson: a terminal asks for a prediction, and waits before the answers to the exercises", "[memory]") {
     Typist typist("1");
-    const std::string asked = typist.shown("when you have your prediction ");
+    const std::string asked = typist.shown("  workers-2: ");
     CAPTURE(asked);
     CHECK(holds(asked, "## Prediction"));
-    CHECK(asked.ends_with("Press Enter when you have your prediction "));
+    CHECK(asked.ends_with("  workers-2: "));
     CHECK_FALSE(holds(asked, "T(N)"));
+    typist.type("1.2");
+    CHECK(holds(typist.shown("  workers-2: "), "1.2 has no unit; a number and a unit, such as 1.2 s or 800 ms"));
+    typist.type("-1 s");
+    CHECK(holds(typist.shown("  workers-2: "), "A time is positive"));
+    typist.type("1.2 s");
+    typist.shown("  workers-4: ");
+    typist.type("1200 ms");
+    typist.shown("  workers-8: ");
     typist.press_enter();
+    const std::string last = typist.shown("  workers-16: ");
+    CHECK(last.ends_with("  workers-16: "));
+    CHECK_FALSE(holds(last, "T(N)"));
+    typist.type("4.4 s");
     const std::string answered = typist.shown("for the answers to the exercises ");
     CAPTURE(answered);
-    CHECK(holds(answered, "## Answer\r\n"));
-    CHECK(answered.ends_with("Press Enter for the answers to the exercises "));
+    const std::size_t compared = answered.find("your prediction  predicted  answer  difference\r\n"),
+                      answer = answered.find("## Answer\r\n");
+    REQUIRE(compared < answer);
+    REQUIRE(answer != answered.npos);
+    const std::string table = answered.substr(compared, answer - compared);
+    CHECK(holds(table, "1.2 s   1.2 s         0 %"));
+    CHECK(holds(table, "1.2 s   1.6 s       -25 %"));
+    CHECK_FALSE(holds(table, "workers-8"));
+    CHECK(holds(table, "4.4 s     4 s       +10 %"));
+    CHECK(holds(table, "Off by a factor of 1.1 on average.\r\n"));  // (ln 1.333 + ln 1.1)/3 = 0.128
     CHECK_FALSE(holds(answered, "## Answers to the exercises"));
     typist.press_enter();
     CHECK(holds(typist.shown("nothing that is there"), "## Answers to the exercises"));
     CHECK(typist.status() == 0);
+}
+
+TEST_CASE("lesson: the typical mistake behind a prediction is named, with its calculation", "[memory]") {
+    Typist typist({"1", "--predict", "--no-pause"});
+    for (const char* const time : {"1 s", "1.2 s", "1.6 s", "2.5 s"}) typist.type(time);
+    const std::string all = typist.shown("nothing that is there");
+    CAPTURE(all);
+    CHECK(typist.status() == 0);
+    CHECK(holds(all, "your prediction  predicted  answer  difference  this model\r\n"));
+    CHECK(holds(all, "2.5 s     4 s       -38 %  0.8 + 16·0.1 = 2.4 s\r\n"));
+    CHECK(holds(all, "\r\nYour prediction is the model \"one direction only\".\r\n"));
+}
+
+TEST_CASE("lesson: the end of the input, or Ctrl-C, ends it without the answer", "[memory]") {
+    constexpr char end_of_input = 4, ctrl_c = 3;
+    for (const char key : {end_of_input, ctrl_c}) {
+        Typist typist("1");
+        CHECK(typist.shown("  workers-2: ").ends_with("  workers-2: "));
+        typist.press(key);
+        const std::string rest = typist.shown("nothing that is there");
+        CAPTURE(rest);
+        CHECK(holds(rest, "interrupted"));
+        CHECK_FALSE(holds(rest, "## Run"));
+        CHECK(typist.status() == 130);
+    }
+}
+
+TEST_CASE("lesson: predictions are kept in a file that belongs to them", "[memory]") {
+    const TempDir directory;
+    const fs::path file = directory / "mine.csv";
+    const std::string header = "lesson,row,predicted_s,answer_s,error\n";
+    const auto predict = [&](const std::string& lesson, const std::vector<std::string>& lines) {
+        Typist typist({lesson, "--predictions", file.string(), "--no-pause"});
+        for (const std::string& line : lines) typist.type(line);
+        CHECK(holds(typist.shown("nothing that is there"), "## Answers to the exercises"));
+        CHECK(typist.status() == 0);
+    };
+    predict("1", {"1 s", "", "1.6 s", ""});
+    const std::string first =
+        header + "parameter-server,workers-2,1,1.2,-0.1667\nparameter-server,workers-8,1.6,2.4,-0.3333\n";
+    CHECK(read_file(file) == first);
+    predict("2", {"900 ms", "", "", ""});
+    CHECK(read_file(file) == first + "ring-allreduce,ring-2,0.9,0.9,0.0000\n");
+    predict("2", {"", "", "", ""});
+    CHECK(read_file(file) == first + "ring-allreduce,ring-2,0.9,0.9,0.0000\n");
+    CHECK(directory.list() == std::vector<std::string>{"mine.csv"});
+
+    // Without a prediction nothing is simulated or written, and other files are left alone.
+    const Outcome nothing = run_here({"lesson", "1", "--predict"});
+    CHECK(nothing.status == 130);
+    CHECK(holds(nothing.err, "interrupted: the input ended before the prediction"));
+    CHECK_FALSE(holds(nothing.out, "## Run"));
+    const fs::path other = directory.write("other.csv", "a,b\n");
+    const Outcome refused = run_here({"lesson", "1", "--predictions", other.string()});
+    CHECK(refused.status == 3);
+    CHECK(holds(refused.err, "other.csv:1:1: error: this is not a file of predictions\n"));
+    CHECK(read_file(other) == "a,b\n");
+    CHECK(run_here({"lesson", "1", "--predictions", (directory / "other.csv" / "x").string()}).status == 4);
+    CHECK(run_here({"lesson", "1", "--predict", "--handout"}).status == 2);
 }
 
 TEST_CASE("lesson: unknown names are errors", "[memory]") {
