@@ -9,6 +9,7 @@
 #include "sim/analysis/theory.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/iteration/sweep.hpp"
+#include "sim/lowering/rank_kinds.hpp"
 #include "sim/plan/collective_plan.hpp"
 #include "sim/replay/symmetry.hpp"
 
@@ -103,7 +104,9 @@ std::optional<Symmetry> leave_representatives(Sweep& sweep, const Cluster& clust
     return std::nullopt;
 }
 
-Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
+Measured measure(const Cluster& whole, const CollectivePlan& plan, const Watch& watch) {
+    Cluster cluster = whole;
+    forget_unused_kinds(cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)));
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
     Sweep sweep = build_sweep(cluster, plan, chosen);
     const std::vector<std::optional<double>> closed_s = closed_forms(cluster, plan, chosen);

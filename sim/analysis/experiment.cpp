@@ -317,7 +317,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     const Plan& plan = training.plan;
     const Breakdown& time = whole.time;
     const Timeline& timeline = whole.timeline;
-    const bool alone = plan.ranks == 1 && !plan.noise.any();
+    const bool alone = plan.ranks == 1 && !plan.noise.any() && !training.documents_vary() && cluster.faults.empty();
     std::vector<Reference> references;
     if (!alone) references = references_of(training);
     const bool comparable =

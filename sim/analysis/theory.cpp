@@ -390,7 +390,8 @@ ClosedForm form_of_gradients(const Lowered& training) {
         why_not = "none for a cycle with exchanges after each microbatch";
     // Nothing overlaps with an exchange, or waits for one, where there is none.
     if (why_not.empty() && training.kinds_differ) why_not = none_of_kinds;
-    const bool alone = training.buckets.empty() && !training.plan.noise.any() && !training.documents_vary();
+    const bool alone = training.buckets.empty() && !training.plan.noise.any() && !training.documents_vary() &&
+                       training.cluster.faults.empty();
     if (alone && training.plan.offload != Offload::gradients) why_not.clear();
     ClosedForm result{no_exchange, 0.0, {}, why_not};
     const Servers& servers = training.plan.servers;

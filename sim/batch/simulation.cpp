@@ -21,8 +21,9 @@ namespace syncline::batch {
 namespace {
 
 void require_memory(const config::Variant& variant) {
-    const Memory memory = memory_of(variant.lowered());
-    if (!memory.fits()) throw ReplayError("it " + text::shortage(memory, variant.cluster.device.name));
+    const Lowered& training = variant.lowered();
+    const Memory memory = memory_of(training);
+    if (!memory.fits()) throw ReplayError("it " + text::shortage(memory, training.cluster.device.name));
 }
 
 void require_memory(const Cluster& cluster, const JobsPlan& jobs) {

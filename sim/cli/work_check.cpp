@@ -96,7 +96,7 @@ void check_memory(const config::Scenario& scenario, bool allowed) {
         }
         const Memory memory = memory_of(variant.lowered());
         if (memory.fits()) continue;
-        const std::string what = text::shortage(memory, variant.cluster.device.name);
+        const std::string what = text::shortage(memory, variant.lowered().cluster.device.name);
         if (allowed)
             say("note: {}: {}\n", variant.name, what);
         else

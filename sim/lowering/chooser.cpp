@@ -56,11 +56,16 @@ Terrain Terrains::of(const std::vector<Place>& places, const std::optional<std::
     } else {
         for (std::size_t rank = 0; rank < places.size(); ++rank)
             narrow(places[rank], places[(rank + 1) % places.size()]);
-        // Covers ranks that share a node without being neighbours: nodes are alike, so one pair represents all.
-        const Place& first = places.front();
-        const auto beside = std::find_if(places.begin() + 1, places.end(),
-                                         [&](const Place& place) { return place.node == first.node; });
-        if (beside != places.end()) narrow(first, *beside);
+        // Covers ranks that share a node without being neighbours: nodes of a kind are alike, so one pair represents
+        // all of them.
+        for (std::size_t kind = 0; kind < cluster.kinds(); ++kind) {
+            const auto of_kind = [&](const Place& place) { return cluster.kind_of(place.node) == kind; };
+            const auto first = std::ranges::find_if(places, of_kind);
+            if (first == places.end()) continue;
+            const auto beside =
+                std::find_if(first + 1, places.end(), [&](const Place& place) { return place.node == first->node; });
+            if (beside != places.end()) narrow(*first, *beside);
+        }
     }
     terrain.between_Bps *= std::min(most, orders.ports());
     terrain.inside_Bps *= std::min(most, orders.rings());

@@ -74,9 +74,11 @@ void judge_rails(const Cluster& cluster, const RankPlacement& placement, std::in
 /// Complains if the curve of samples to an accuracy does not give the length of the run. A staleness that is measured
 /// is only known later.
 void judge_curve(const Plan& plan, const OpenPlan& open, Complaints& complaints) {
-    if (plan.run.to_accuracy.empty() || plan.independent_updates() || open.automatic()) return;
+    if (plan.run.to_accuracy.empty() || plan.independent_updates()) return;
+    if (open.automatic() && open.batch == 0) return;
+    const double batch = open.automatic() ? static_cast<double>(open.batch) : plan.update_batch();
     const SamplesNeeded needed =
-        samples_to_accuracy(plan.run.to_accuracy, plan.update_batch(), static_cast<double>(plan.exchange_delay));
+        samples_to_accuracy(plan.run.to_accuracy, batch, static_cast<double>(plan.exchange_delay));
     if (!needed.samples)
         complaints.push_back(
             {"run.samples_to_accuracy", needed.why, "nothing is extrapolated: add a point that is known"});

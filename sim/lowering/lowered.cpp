@@ -284,7 +284,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     training.plan = std::move(plan);
     training.places =
         place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
-    forget_unused_kinds(training);
+    forget_unused_kinds(training.cluster, training.places);
     training.arrangement = arrange(training.cluster, training.model, training.plan);
     check_nodes(training.plan, training.arrangement, training.places);
     check_expert_nodes(training.arrangement, training.places);

@@ -139,11 +139,10 @@ std::set<std::uint32_t> Lowered::kinds_of_stage(std::uint32_t stage) const {
     return {first, first + arrangement.stage_ranks};
 }
 
-void forget_unused_kinds(Lowered& training) {
-    Cluster& cluster = training.cluster;
+void forget_unused_kinds(Cluster& cluster, const std::vector<Place>& places) {
     if (cluster.others.empty()) return;
     std::set<std::size_t> used;
-    for (const Place& place : training.places) used.insert(cluster.kind_of(place.node));
+    for (const Place& place : places) used.insert(cluster.kind_of(place.node));
     const Device device = cluster.device_of(*used.begin());
     for (std::size_t kind = 0; kind < cluster.kinds(); ++kind)
         if (!used.contains(kind)) cluster.device_of(kind) = device;

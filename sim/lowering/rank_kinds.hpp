@@ -13,9 +13,9 @@
 /// out: layers, microbatches and algorithms that are chosen for a mixture; speeds that include the optimizer's step.
 namespace syncline {
 
-/// Gives kinds of nodes without ranks the device of one that has some, so that their devices do not count; the first
-/// kind is then one with ranks.
-void forget_unused_kinds(Lowered& training);
+/// Gives kinds of nodes without ranks, which are at `places`, the device of one that has some, so that their devices do
+/// not count; the first kind is then one with ranks.
+void forget_unused_kinds(Cluster& cluster, const std::vector<Place>& places);
 
 /// Sets what Lowered says of kinds, and the times of its arrangement, whose places, arrangement and cluster are set.
 /// Also sets the times of the steps and of the input's copy.

@@ -231,6 +231,11 @@ constexpr Setting folded{"fidelity", "folded or averaged",
 constexpr Setting by_speed{"batch_shares", "speed", is<&Plan::batch_shares, BatchShares::speed>};
 constexpr Setting elastic{"run.restart.elastic", "",
                           [](const Plan& plan) { return plan.run.checkpoint.repairs.elastic != Elastic::none; }};
+constexpr Setting smaller_batches{"run.restart.elastic", "smaller-batch", [](const Plan& plan) {
+                                      return plan.run.checkpoint.repairs.elastic == Elastic::smaller_batch;
+                                  }};
+constexpr Setting faulty{"", "a platform with `faults`",
+                         [](const Cluster& cluster) { return !cluster.faults.empty(); }};
 constexpr Setting several_kinds{"", "a platform with `other_nodes`",
                                 [](const Cluster& cluster) { return !cluster.others.empty(); }};
 /// Replicas of one rank, which may divide the state of weights that they have in common.
@@ -568,6 +573,15 @@ std::vector<Rule> table() {
         excludes({documents, loading}, by_speed,
                  "'{setting}' is not modelled for ranks with unequal shares of the batch",
                  "write `batch_shares: equal`"),
+        excludes({searched, open_rows}, faulty, "plans are compared on a platform whose parts are in order",
+                 "write the plan, or remove the faults of platform '{platform}'"),
+        excludes({elastic}, faulty,
+                 "fewer replicas are measured in iterations of their own, at other times than the faults of platform "
+                 "'{platform}'",
+                 "remove one of the two"),
+        excludes({curve_written}, smaller_batches,
+                 "with fewer replicas a smaller batch needs another number of samples, which is not modelled",
+                 "write `elastic: same-batch`, or the number of samples"),
         excludes({elastic}, several_kinds,
                  "fewer replicas are modelled for nodes of one kind, but platform '{platform}' has `other_nodes`",
                  "remove it"),
