@@ -28,8 +28,8 @@ void check_sums(const Explanation& e) {
     const auto near = [&](double value) { return Approx(value).epsilon(1e-9).margin(1e-9 * e.window_s); };
     CHECK(e.window_s / e.iterations == near(e.result.time.iteration_s));
     for (const RankParts& parts : e.ranks) {
-        // Where blocks differ by a byte, so do the times of ranks and iterations.
-        CHECK(parts.sum_s() == Approx(e.window_s).epsilon(1e-6));
+        // Where blocks differ by a byte, or documents, so do the times of ranks and iterations.
+        CHECK(parts.sum_s() == Approx(e.window_s).epsilon(1e-5));
         CHECK(parts.compute_s >= 0);
         // None of the others is a residue of rounding.
         for (const double part : {parts.exposed_communication_s, parts.reduction_s, parts.copies_s, parts.waiting_s,
