@@ -54,7 +54,7 @@ void add_out(CLI::App& verb, std::string& directory, const std::string& descript
 
 void add_seed(CLI::App& verb, std::uint64_t& seed) {
     verb.add_option("--seed", seed,
-                    "Seed of `placement: random`, `schedule: random`, `jitter`, `stragglers` and "
+                    "Seed of `placement: random`, `schedule: random`, `jitter`, `stragglers`, `documents` and "
                     "`parallelism.experts.imbalance` (default: 1)")
         ->option_text("N")
         ->check([](const std::string& text) {

@@ -291,8 +291,9 @@ void add_run(CLI::App& program, Action& action) {
     add_seed(*verb, options->seed);
     CLI::Option* const repeated = add_repeat(
         *verb, options->repeating.times,
-        "Number of seeds, derived from --seed, with which each training is simulated: adds mean, median, and "
-        "the 5 % and 95 % quantiles of the iteration time (default: 1)");
+        "Number of seeds, derived from --seed, with which each training, or all jobs, are simulated: adds mean, "
+        "median, "
+        "and the 5 % and 95 % quantiles of the iteration time, or of the makespan and slowdown (default: 1)");
     repeated->excludes(dry);
     add_jobs(*verb, options->repeating.jobs)
         ->description(
