@@ -20,7 +20,7 @@ Plan one_rank(const Plan& plan) {
     one.ranks = 1;
     one.batch_per_rank = plan.scaling == Scaling::strong ? plan.global_batch() : plan.batch_per_rank;
     one.parallelism = {};
-    one.noise = {};
+    one.noise = {.seed = plan.noise.seed};  // of the same documents
     if (one.documents) one.documents->evened_out = plan.global_batch();
     return one;
 }

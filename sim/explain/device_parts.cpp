@@ -16,7 +16,7 @@ namespace {
 class KernelSum {
 public:
     KernelSum(const Lowered& training, std::uint32_t rank, double times)
-        : arrangement_(training.arrangement_of(rank)), times_(times) {
+        : arrangement_(training.arrangement_of(rank)), times_(times), documents_vary_(training.documents_vary()) {
         const Plan& plan = training.plan;
         computation_ = make_compute_model(plan.compute, training.model, training.device_of(rank),
                                           software_of(training.model, plan));
@@ -55,7 +55,9 @@ public:
         add("addition of microbatches' gradients", added_s_);
         add("optimizer's step", step_s);
         for (const KernelParts& row : all) sum_s += row.seconds;
-        add("slower beside exchanges, chunks of GEMMs, jitter, stragglers", compute_s - sum_s);
+        add(documents_vary_ ? "documents unlike the mean; slower beside exchanges, chunks of GEMMs, jitter, stragglers"
+                            : "slower beside exchanges, chunks of GEMMs, jitter, stragglers",
+            compute_s - sum_s);
         std::stable_sort(all.begin(), all.end(),
                          [](const KernelParts& a, const KernelParts& b) { return a.seconds > b.seconds; });
         return all;
@@ -64,6 +66,7 @@ public:
 private:
     const Arrangement& arrangement_;
     double times_;
+    bool documents_vary_;
     std::unique_ptr<const ComputeModel> computation_;
     std::map<std::tuple<Pass, std::string, double>, KernelParts> kernels_;
     double waiting_s_ = 0, again_s_ = 0, added_s_ = 0;

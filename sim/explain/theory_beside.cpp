@@ -134,7 +134,7 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
     }
     if (plan.noise.any() && again) {
         Plan calm = plan;
-        calm.noise = {};
+        calm.noise = {.seed = plan.noise.seed};  // of the same documents
         const double lost_s =
             simulated_s - replay_representatives(lower(training.cluster, training.model, calm)).time.iteration_s;
         add("stragglers", lost_s,

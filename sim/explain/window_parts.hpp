@@ -29,8 +29,8 @@ std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, 
 
 /// What a rank's device computes in the window: the kernels of the compute model (kernels.hpp), each pass of each of
 /// its layers once per microbatch, and waits for launches, what is computed again, the addition of gradients, and the
-/// optimizer's step. What these do not explain of `compute_s` is one more row: GEMMs in chunks, jitter, stragglers.
-/// With documents of different lengths, kernels of attention have the times of the mean work.
+/// optimizer's step. What these do not explain of `compute_s` is one more row: GEMMs in chunks, jitter, stragglers,
+/// and with documents of different lengths how much attention differs from the mean work, whose times its kernels have.
 ///
 /// Returns the rows for one rank, the longest first; none if the compute model has no kernels. `compute_s` is its
 /// computation time in a window of so many iterations, `step_s` the optimizer's part of it.

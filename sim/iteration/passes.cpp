@@ -297,8 +297,8 @@ private:
         Task task{passes.compute, operation.phase, operation.layer, layer.has_part(index) ? seconds : 0};
         task.micro_batch = micro_batch;
         const TaskId id = add(rank, task, data, operation.after == Operation::input);
-        if (operation.varying_s > 0 && layer.has_part(index))
-            graph_.vary(id, operation.varying_s,
+        if (times.varying_s > 0 && layer.has_part(index))
+            graph_.vary(id, times.varying_s,
                         arrangement_.documents->row(operation.layer, index / layer.layout.replica(), micro_batch));
         if (passes.first_computed == no_task) passes.first_computed = id;
         passes.last_computed = id;

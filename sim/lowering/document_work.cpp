@@ -40,6 +40,9 @@ DocumentWork document_work(const Model& model, const Plan& plan) {
     const std::size_t all = std::size_t{work.replicas} * work.micro_batches;
     const std::int64_t sequences = even ? documents.evened_out : plan.global_batch();
     const auto iterations = static_cast<std::size_t>(plan.iterations == 1 ? 1 : plan.iterations + 1);
+    // Those that are measured: see averaged_iterations().
+    const std::size_t first = plan.iterations == 1 || documents.first_counts ? 0 : 1;
+    const auto end = static_cast<std::size_t>(plan.iterations);
     const auto size = static_cast<std::size_t>(sequences) / all;  // of a microbatch
     auto factors = std::make_shared<VaryingWork>();
     factors->rows = static_cast<std::uint32_t>(masks.size() * all);
@@ -50,7 +53,8 @@ DocumentWork document_work(const Model& model, const Plan& plan) {
     for (std::size_t iteration = 0; iteration < iterations; ++iteration) {
         const std::vector<PackedSequence> packed = packer.next(sequences, work.replicas);
         for (std::size_t number = 0; number < packed.size(); ++number) {
-            for (const std::int64_t document : packed[number]) tokens += static_cast<double>(document);
+            if (first <= iteration && iteration < end)
+                for (const std::int64_t document : packed[number]) tokens += static_cast<double>(document);
             for (std::size_t kind = 0; kind < masks.size(); ++kind) {
                 double scores = 0;
                 if (documents.packing == Packing::padded)
@@ -63,24 +67,24 @@ DocumentWork document_work(const Model& model, const Plan& plan) {
             }
         }
     }
-    const double packs = static_cast<double>(iterations) * static_cast<double>(all);
+    const auto measured = static_cast<double>(end - first);
+    const double packs = measured * static_cast<double>(all);
     bool equal = true;
     for (std::size_t kind = 0; kind < masks.size(); ++kind) {
-        const auto each = [&](auto visit) {
-            for (std::size_t iteration = 0; iteration < iterations; ++iteration)
+        const auto each = [&](std::size_t from, std::size_t to, auto visit) {
+            for (std::size_t iteration = from; iteration < to; ++iteration)
                 for (std::size_t pack = 0; pack < all; ++pack)
                     visit(factors->factors[iteration * factors->rows + kind * all + pack]);
         };
         double& mean = work.scores[kind];
-        each([&](double& factor) { mean += factor / packs; });
-        each([&](double& factor) {
+        each(first, end, [&](double factor) { mean += factor / packs; });
+        each(0, iterations, [&](double& factor) {
             factor /= mean;
             constexpr double rounding = 1e-9;
             equal = equal && std::abs(factor - 1) < rounding;
         });
     }
-    work.padding = 1 - tokens / (static_cast<double>(sequences) * static_cast<double>(iterations) *
-                                 static_cast<double>(positions));
+    work.padding = 1 - tokens / (static_cast<double>(sequences) * measured * static_cast<double>(positions));
     if (!equal && !even) work.varying = std::move(factors);
     return work;
 }

@@ -285,6 +285,9 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     training.places =
         place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
     forget_unused_kinds(training.cluster, training.places);
+    // See averaged_iterations().
+    if (training.plan.documents && !training.cluster.faults.empty() && !training.plan.independent_updates())
+        training.plan.documents->first_counts = true;
     training.arrangement = arrange(training.cluster, training.model, training.plan);
     check_nodes(training.plan, training.arrangement, training.places);
     check_expert_nodes(training.arrangement, training.places);

@@ -26,6 +26,7 @@ struct Documents {
     /// If positive, all sequences have the mean work of so many sequences of each iteration, as if it were divided
     /// evenly: of the reference rank, and where an explanation asks what balance would give.
     std::int64_t evened_out = 0;
+    bool first_counts = false;  ///< the first of several iterations is measured, too, as where there are faults
 
     /// Returns whether the lengths depend on the seed.
     bool drawn() const { return listed.empty() && lengths != Lengths::equal; }

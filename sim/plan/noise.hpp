@@ -17,7 +17,7 @@ struct Stragglers {
 
 struct Noise {
     double jitter = 0;  ///< coefficient of variation of each rank's computation
-    Stragglers stragglers;
+    Stragglers stragglers = {};
     std::uint64_t seed = 1;
     double node_jitter = 0;     ///< coefficient of variation of the computation of a node's ranks together
     double message_jitter = 0;  ///< coefficient of variation of a message's latency

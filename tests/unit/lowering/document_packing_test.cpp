@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -27,6 +28,28 @@ Documents of_file(std::vector<std::int64_t> lengths, Packing packing) {
     return documents;
 }
 
+/// Packs documents, the longest first, each into the sequence with the least work of all that have room, one by one.
+std::vector<PackedSequence> packed_one_by_one(const std::vector<std::int64_t>& documents, std::size_t sequences,
+                                              std::int64_t positions) {
+    std::vector<PackedSequence> all(sequences);
+    for (std::int64_t left : documents) {
+        while (left > 0) {
+            PackedSequence* best = nullptr;
+            std::int64_t best_part = 0;
+            for (PackedSequence& one : all) {
+                const std::int64_t part = std::min(left, positions - tokens(one));
+                const bool more = part == left ? best_part < left : part > best_part;
+                if (part == 0 || (!more && (part < best_part || work(one) >= work(*best)))) continue;
+                best = &one;
+                best_part = part;
+            }
+            best->push_back(best_part);
+            left -= best_part;
+        }
+    }
+    return all;
+}
+
 }  // namespace
 
 TEST_CASE("documents: in order, they are cut where a sequence ends, and go on in the next iteration", "[documents]") {
@@ -49,6 +72,31 @@ TEST_CASE("documents: balanced, the longest go first to the sequences with the l
     // The third document of 5 tokens has room nowhere.
     const Documents cut = of_file({5, 5, 5, 1}, Packing::balanced);
     CHECK(Packer(cut, 1, 8).next(2, 1) == std::vector<PackedSequence>{{5, 3}, {5, 2, 1}});
+}
+
+TEST_CASE("documents: balanced, each goes where a search of all sequences finds least work", "[documents]") {
+    Documents documents;
+    documents.packing = Packing::balanced;
+    documents.lengths = Lengths::exponential;
+    constexpr std::int64_t positions = 60, sequences = 12;
+    for (const double mean : {2.0, 10.0, 40.0}) {
+        documents.mean = mean;
+        for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+            std::vector<std::int64_t> lengths;
+            const DocumentLengths drawn(documents, seed);
+            std::int64_t left = sequences * positions, rest = 0;
+            for (std::uint64_t number = 0; left > 0; left -= lengths.back()) {
+                if (rest == 0) rest = drawn.of(number++);
+                lengths.push_back(std::min({rest, left, positions}));
+                rest -= lengths.back();
+            }
+            std::ranges::sort(lengths, std::greater());
+            std::vector<PackedSequence> expected = packed_one_by_one(lengths, sequences, positions);
+            // One replica gets all, most work first.
+            std::ranges::stable_sort(expected, std::greater(), work);
+            CHECK(Packer(documents, seed, positions).next(sequences, 1) == expected);
+        }
+    }
 }
 
 TEST_CASE("documents: balanced sequences are given to the replicas with the least work", "[documents]") {
