@@ -71,9 +71,15 @@ std::string largest(std::initializer_list<Part> parts) {
     return most.seconds > 0 ? most.words : "";
 }
 
+/// Returns the words for what neither bytes nor resources explain. `kinds`: some ranks compute more slowly.
+std::string rest_of(const Cluster& cluster, bool kinds) {
+    if (cluster.faults.empty()) return kinds ? "slower ranks and latency" : "latency";
+    return kinds ? "faults, slower ranks and latency" : "faults and latency";
+}
+
 /// `computation`: the words for the longest computation of a rank.
 std::string limit_of(const Cluster& cluster, const std::string& computation, const Breakdown& time,
-                     const std::vector<LinkUse>& links) {
+                     const std::vector<LinkUse>& links, bool kinds) {
     const LinkPart link = longest_link(cluster, links);
     const Part waiting = time.pipeline_bubble ? Part{"bubble", *time.pipeline_bubble * time.iteration_s}
                                               : Part{"waiting", time.waiting_s};
@@ -83,13 +89,13 @@ std::string limit_of(const Cluster& cluster, const std::string& computation, con
                     {"copies", time.longest_copies_s},
                     {"storage", time.longest_load_s},
                     waiting,
-                    {"latency", time.exposed_communication_s - link.both_s}});
+                    {rest_of(cluster, kinds), time.exposed_communication_s - link.both_s}});
 }
 
 }  // namespace
 
 std::string limit_of(const Lowered& training, const Breakdown& time, const std::vector<LinkUse>& links) {
-    return limit_of(training.cluster, bound_of(training), time, links);
+    return limit_of(training.cluster, bound_of(training), time, links, training.kinds_differ);
 }
 
 std::string limit_of(const Cluster& cluster, const Breakdown& time, const std::vector<LinkUse>& links) {
@@ -97,13 +103,13 @@ std::string limit_of(const Cluster& cluster, const Breakdown& time, const std::v
     const double flows_s = longest_link(cluster, links).both_s - time.exposed_communication_s;
     Breakdown apart = time;
     apart.waiting_s = std::max(0.0, time.waiting_s - std::max(0.0, flows_s));
-    return limit_of(cluster, "computation", apart, links);
+    return limit_of(cluster, "computation", apart, links, false);
 }
 
 std::string limit_of(const Cluster& cluster, double seconds, const std::vector<LinkUse>& links, double part) {
     const LinkPart link = longest_link(cluster, links);
-    const char* const rest = cluster.faults.empty() ? "latency" : "faults and latency";
-    return largest({{link.part.words, part * link.part.seconds}, {rest, seconds - part * link.both_s}});
+    return largest(
+        {{link.part.words, part * link.part.seconds}, {rest_of(cluster, false), seconds - part * link.both_s}});
 }
 
 }  // namespace syncline

@@ -18,7 +18,9 @@
 ///     pipeline bubble; waiting              "bubble"; without stages "waiting"
 ///     exposed communication, or the time    "latency": of links and of the transport, and what else bytes do not
 ///       of the operation, less the link's   explain, such as launches, reductions of members, and waiting for them
-///       in both directions                  of an operation with faults: "faults and latency"
+///       in both directions                  with faults: "faults and latency"; of a training whose ranks compute for
+///                                           different times by their kinds of nodes: "slower ranks and latency", or
+///                                           "faults, slower ranks and latency"
 ///
 /// Both directions, because a server's or a root's port may first receive and then send. Parts overlap, so it is no sum
 /// of what other resources would save: that is explain's what-if.

@@ -58,6 +58,15 @@ void check_size(const config::Variant& variant, const Lowered& training) {
               "use fewer ranks, or fewer microbatches"}});
 }
 
+/// Adds notes about what a trace does not say, because it has the planned times of one iteration on sound parts.
+void note_left_out(ExecutionTrace& trace, const Lowered& training) {
+    if (training.documents_vary()) trace.notes.push_back("microbatches whose documents differ have their mean time");
+    if (training.plan.noise.any()) trace.notes.push_back("jitter and stragglers are left out");
+    if (const std::size_t faults = training.cluster.faults.size(); faults > 0)
+        trace.notes.push_back(faults > 1 ? fmt::format("faults of the platform are left out ({})", faults)
+                                         : "faults of the platform are left out");
+}
+
 ExecutionTrace trace_of(const config::Variant& variant) {
     if (variant.trace) return *variant.trace->trace;
     if (variant.collective) return trace_of(*variant.collective);
@@ -67,7 +76,9 @@ ExecutionTrace trace_of(const config::Variant& variant) {
     const Lowered& training = variant.lowered();
     check_size(variant, training);
     const TaskGraph graph = build_iteration(training);
-    return syncline::trace_of(graph, TaskNames(training).of(graph));
+    ExecutionTrace trace = syncline::trace_of(graph, TaskNames(training).of(graph));
+    note_left_out(trace, training);
+    return trace;
 }
 
 /// Notes what other programs that replay the file run one after the other, and a simulation here does not.

@@ -48,6 +48,9 @@ void describe_training(Fields& job, Copies& copies, const Cluster& cluster, bool
                     if (inner.given("run"))
                         inner.reject("run", "'run' has no effect here: a job ends after its 'iterations'",
                                      "remove it; that of its scenario with `training: {run: null}`");
+                    if (inner.given("iterations") && job.given("duration"))
+                        inner.reject("iterations", "'iterations' has no effect here: they follow from 'duration'",
+                                     "remove one of the two");
                     if (!known || !inner.sound()) return;
                     if (copies.open.everything || copies.open.automatic())
                         return inner.reject("parallelism", "the plan of a job cannot be searched",
@@ -279,6 +282,13 @@ std::vector<Entry> jobs_of_log(Assembly& assembly, Entry job) {
             if (const Entry* const found = job.value.entry(key))
                 assembly.report(found->mark, fmt::format("'{}' has no effect here: 'submissions' has all jobs", key),
                                 "remove it");
+        if (Node* const training = job.value.find("training"))
+            if (const Entry* const found = training->entry("iterations")) {
+                assembly.report(found->mark,
+                                "'iterations' has no effect here: they follow from the durations in 'submissions'",
+                                "remove it");
+                take(*training, "iterations");
+            }
         if (file.kind != Node::Kind::scalar)
             return assembly.report(file.mark, "'submissions' is not the name of a file", "`submissions: log.csv`");
         const std::filesystem::path path = referred_file(file);

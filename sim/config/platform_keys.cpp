@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "sim/base/diagnostics.hpp"
@@ -194,22 +195,27 @@ void describe(Fields& fields, PartFailures& failures) {
     part({"link", "Mean time between failures of one cable of the fabric: `53400 d`."}, failures.link_s);
 }
 
-/// The names of links and switches that faults may give.
+/// The names of links and switches that faults may give; the cluster is wired for the first fault that gives one.
 class FaultyParts {
 public:
     explicit FaultyParts(const Cluster& cluster) : cluster_(cluster) {}
 
     /// Rejects a fault whose link or switch is not there.
-    void check(Fields& fields, const Fault& fault) const {
+    void check(Fields& fields, const Fault& fault) {
         const bool link = fault.part == Fault::Part::link;
         // A star without a number of nodes has as many as needed: those that the name needs, too.
         std::uint32_t nodes = static_cast<std::uint32_t>(cluster_.fabric_nodes());
         if (nodes == 0) nodes = node_in(fault.name) + 1;
-        const Wiring wiring(cluster_, nodes);
-        const std::vector<std::string> names = link ? link_names(wiring) : switch_names(wiring);
-        if (std::ranges::find(names, fault.name) != names.end()) return;
-        for (Wiring::Link number = 0; link && number < wiring.links(); ++number)
-            if (names_link(wiring, number, fault.name)) return;
+        if (nodes > nodes_) {
+            wiring_.emplace(cluster_, nodes);
+            nodes_ = nodes;
+            links_.clear();
+            switches_.clear();
+        }
+        std::vector<std::string>& known = link ? links_ : switches_;
+        if (known.empty()) known = link ? all_link_names(*wiring_) : switch_names(*wiring_);
+        if (std::ranges::binary_search(known, fault.name)) return;
+        const std::vector<std::string> names = link ? link_names(*wiring_) : known;
         const std::string example = names.empty() ? "there is none" : fmt::format("for example `{}`", names.front());
         fields.reject(link ? "link" : "switch",
                       fmt::format("there is no {} '{}'", link ? "link" : "switch", fault.name),
@@ -232,6 +238,9 @@ private:
     }
 
     const Cluster& cluster_;
+    std::uint32_t nodes_ = 0;  ///< that are wired
+    std::optional<Wiring> wiring_;
+    std::vector<std::string> links_, switches_;  ///< sorted; empty: not asked for yet
 };
 
 /// Rejects what the network model cannot do with a fault.
@@ -249,7 +258,7 @@ void check_network(Fields& fields, const Fault& fault, const Cluster& cluster) {
 }
 
 /// `known`: the cluster has no errors.
-void describe_fault(Fields& fields, Fault& fault, const Cluster& cluster, bool known) {
+void describe_fault(Fields& fields, Fault& fault, const Cluster& cluster, FaultyParts& named, bool known) {
     std::string link, fabric_switch;
     std::int64_t node = -1, device = -1;
     constexpr std::int64_t most = 1 << 24;
@@ -261,7 +270,7 @@ void describe_fault(Fields& fields, Fault& fault, const Cluster& cluster, bool k
     fields.integer({"node", "Node with the fault: its devices and host have the rate; at 0 its links are down, too."},
                    node, 0, most);
     fields.integer({"device", "Device with the fault, numbered node by node: what it computes, adds and copies."},
-                   device, 0, most * 256);
+                   device, 0, most * 256 - 1);
     fields.quantity({"from", "Simulated time at which the fault begins: `10 ms`. Default: the start."}, fault.from_s,
                     Dimension::seconds, {.zero = true});
     std::optional<double> to_s;
@@ -306,19 +315,19 @@ void describe_fault(Fields& fields, Fault& fault, const Cluster& cluster, bool k
         fields.reject("flows", "with `routing.policy: spray` packets use all ways", "`flows: stalled`");
     check_network(fields, fault, cluster);
     if (!fields.sound()) return;
-    if (fault.part == Fault::Part::link || fault.part == Fault::Part::fabric_switch)
-        FaultyParts(cluster).check(fields, fault);
+    if (fault.part == Fault::Part::link || fault.part == Fault::Part::fabric_switch) named.check(fields, fault);
 }
 
 void describe_faults(Fields& fields, Cluster& cluster) {
     const bool known = fields.sound() && !fields.given("simgrid_xml");
     std::vector<Fault> faults;
+    FaultyParts named(cluster);
     fields.each({"faults",
                  "Parts that are slow or down for a time of the simulation. Default: all are in order. For failures "
                  "that end a run see `failures`."},
                 [&](Fields& inner) {
                     Fault& fault = faults.emplace_back();
-                    describe_fault(inner, fault, cluster, known);
+                    describe_fault(inner, fault, cluster, named, known);
                 });
     if (fields.given("simgrid_xml") && fields.given("faults"))
         fields.reject("faults", "'faults' has no effect with 'simgrid_xml'",

@@ -128,6 +128,16 @@ void drop_alternatives(Node& base, const Node& changes) {
     if (gives("submissions"))
         for (const char* key : {"arrival", "arrivals", "count", "interval", "poisson", "uniform", "duration"})
             drop(key);
+    // A job's iterations follow from its duration.
+    const auto given_iterations = [](const Node& job) {
+        const Node* const training = job.find("training");
+        const Node* const iterations = training ? training->find("iterations") : nullptr;
+        return iterations && iterations->kind != Node::Kind::null;
+    };
+    if (given_iterations(changes))
+        drop("duration");
+    else if (Node* const training = base.find("training"); training && (gives("duration") || gives("submissions")))
+        std::erase_if(training->entries, [](const Entry& entry) { return entry.key == "iterations"; });
     if (gives("arrivals"))
         for (const char* key : {"arrival", "count", "interval", "poisson", "uniform"}) drop(key);
     if (gives("count")) drop("arrivals");

@@ -60,7 +60,7 @@ private:
         if (limited_by() == "bubble")
             return fmt::format("Limited by the bubble of the pipeline: ranks wait for other stages for {}.",
                                of_iteration(*all.pipeline_bubble * all.iteration_s));
-        const bool latency = limited_by() == "latency";
+        const bool latency = limited_by() == "latency" || limited_by().ends_with(" and latency");
         const bool link =
             !latency && limited_by() != "waiting" && limited_by() != "reductions" && limited_by() != "copies";
         told_ = largest([&](const PathShare& share) {

@@ -9,8 +9,11 @@
 #include <set>
 #include <utility>
 
+#include "sim/analysis/observed.hpp"
 #include "sim/base/counted.hpp"
+#include "sim/base/replay_error.hpp"
 #include "sim/base/split_mix.hpp"
+#include "sim/base/units.hpp"
 
 namespace syncline {
 
@@ -21,6 +24,23 @@ constexpr double never = std::numeric_limits<double>::infinity();
 bool links_unknown(const Cluster& cluster) {
     return std::ranges::any_of(cluster.faults, &Fault::rerouted) || cluster.native ||
            !latency_is_ours(cluster.network) || depends_on_load(policy_of(cluster.fabric));
+}
+
+/// Returns how often a job's iteration is done in its duration. Throws ReplayError if that is too often.
+std::uint32_t iterations_in(const JobPlan& job, double iteration_s) {
+    constexpr double most = 1e7;
+    if (iteration_s <= 0)
+        throw ReplayError(
+            fmt::format("job '{}' has a 'duration', but its iterations take no time: give it "
+                        "'training.iterations' in its place",
+                        job.name));
+    const double count = std::round(job.duration_s / iteration_s);
+    if (count > most)
+        throw ReplayError(
+            fmt::format("job '{}' has {:.3g} iterations in its 'duration' of {}, more than {:.0f} "
+                        "million: give it a shorter one, or 'training.iterations' in its place",
+                        job.name, count, format_quantity(job.duration_s, Dimension::seconds), most / 1e6));
+    return static_cast<std::uint32_t>(std::max(count, 1.0));
 }
 
 }  // namespace
@@ -46,11 +66,10 @@ PlacedJob JobSchedule::placed(std::size_t job, std::vector<std::int64_t> devices
     if (plan.duration_s == 0) return placed;
     const auto [known, added] = iterations_.try_emplace(job, 1);
     if (added) {
-        constexpr double most = 1e9;
-        const auto packed =
-            Devices(cluster_).choose(JobPlacement::packed, static_cast<std::size_t>(plan.ranks()), {}, 0);
-        const double one_s = iteration_alone_s(cluster_, place_job(cluster_, plan, *packed, 0), watch_);
-        known->second = static_cast<std::uint32_t>(std::clamp(std::round(plan.duration_s / one_s), 1.0, most));
+        const Cluster sound = without_faults(cluster_);
+        const auto packed = Devices(sound).choose(JobPlacement::packed, static_cast<std::size_t>(plan.ranks()), {}, 0);
+        const double one_s = iteration_alone_s(sound, place_job(sound, plan, *packed, 0), watch_);
+        known->second = iterations_in(plan, one_s);
     }
     placed.iterations = known->second;
     return placed;

@@ -419,7 +419,7 @@ const std::vector<ResultField<Result>>& fields_of() {
                 "one iteration in steady state; with `platform.faults` the mean over all; of `jobs` the mean of theirs",
                 4, [](const Result& r) { return r.time.iteration_s; })
             .add_if_given(
-                "iteration_times", Unit::list, "that of each iteration, in seconds; only with `platform.faults`", 0,
+                "times_by_iteration", Unit::list, "that of each iteration, in seconds; only with `platform.faults`", 0,
                 [](const Result& r) { return r.iteration_times_s.empty() ? Json() : Json(r.iteration_times_s); })
             .add_if_given("longest_iteration_s", Unit::seconds, "the longest of these; only with `platform.faults`",
                           160,

@@ -15,26 +15,30 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::string_view arrow_mark = "->", cable_mark = "--";
 
-/// The ends of a link, in words: of one inside a node "node-2/device-0".
+/// A link's names, and its ends in words: of one inside a node "node-2/device-0".
 struct Ends {
-    std::string from, to;
-    std::string inside;  ///< "node-2/"; empty for links of the fabric
+    std::string name;                ///< "leaf-0->host-3"
+    std::string from, to;            ///< empty for links that have none, such as a node's loopback
+    std::string inside;              ///< "node-2/"; empty for links of the fabric
+    std::string cable, other_cable;  ///< both directions: "leaf-0--host-3" and "host-3--leaf-0"; empty without ends
+
+    bool is_named(const std::string& other) const {
+        return other == name || (!from.empty() && (other == cable || other == other_cable));
+    }
 };
 
-/// Returns the ends; empty for links that have none, such as a node's loopback.
 Ends ends_of(const Wiring& wiring, Wiring::Link link) {
-    const std::string name = wiring.name(link);
     Ends ends;
+    ends.name = wiring.name(link);
+    const std::string& name = ends.name;
     if (!wiring.in_fabric(link)) ends.inside = name.substr(0, name.find('/') + 1);
     const std::size_t arrow = name.find(arrow_mark);
     if (arrow == std::string::npos) return ends;
     ends.from = name.substr(0, arrow);
     ends.to = ends.inside + name.substr(arrow + arrow_mark.size());
+    ends.cable = fmt::format("{}{}{}", ends.from, cable_mark, ends.to.substr(ends.inside.size()));
+    ends.other_cable = fmt::format("{}{}{}", ends.to, cable_mark, ends.from.substr(ends.inside.size()));
     return ends;
-}
-
-std::string both_directions(const Ends& ends) {
-    return fmt::format("{}{}{}", ends.from, cable_mark, ends.to.substr(ends.inside.size()));
 }
 
 /// Returns true for a host of the fabric, and for a device or port of a node.
@@ -57,7 +61,7 @@ bool is_of_node(const Wiring& wiring, Wiring::Link link, const Ends& ends, const
 bool concerns(const Fault& fault, const Wiring& wiring, Wiring::Link link, const Ends& ends, const Cluster& cluster) {
     switch (fault.part) {
         case Fault::Part::link:
-            return wiring.name(link) == fault.name || (!ends.from.empty() && names_link(wiring, link, fault.name));
+            return ends.is_named(fault.name);
         case Fault::Part::fabric_switch:
             return (ends.from == fault.name || ends.to == fault.name) && !is_host(wiring, link, ends, fault.name);
         case Fault::Part::node:
@@ -160,12 +164,6 @@ double RateOverTime::down_since_s() const {
     return since_s;
 }
 
-bool names_link(const Wiring& wiring, std::uint32_t link, const std::string& name) {
-    const Ends ends = ends_of(wiring, link);
-    if (ends.from.empty() || wiring.name(link) == name) return wiring.name(link) == name;
-    return name == both_directions(ends) || name == both_directions({ends.to, ends.from, ends.inside});
-}
-
 std::vector<LinkRate> link_rates(const Wiring& wiring, const Cluster& cluster) {
     std::vector<LinkRate> rates;
     if (cluster.faults.empty()) return rates;
@@ -199,7 +197,21 @@ std::vector<std::string> link_names(const Wiring& wiring) {
     std::vector<std::string> names;
     for (Wiring::Link link = 0; link < wiring.links(); ++link) {
         const Ends ends = ends_of(wiring, link);
-        names.push_back(ends.from.empty() ? wiring.name(link) : both_directions(ends));
+        names.push_back(ends.from.empty() ? ends.name : ends.cable);
+    }
+    sort_out(names);
+    return names;
+}
+
+std::vector<std::string> all_link_names(const Wiring& wiring) {
+    std::vector<std::string> names;
+    for (Wiring::Link link = 0; link < wiring.links(); ++link) {
+        Ends ends = ends_of(wiring, link);
+        if (!ends.from.empty()) {
+            names.push_back(std::move(ends.cable));
+            names.push_back(std::move(ends.other_cable));
+        }
+        names.push_back(std::move(ends.name));
     }
     sort_out(names);
     return names;

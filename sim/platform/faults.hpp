@@ -20,10 +20,11 @@
 /// | node | the same of its devices and its host; at rate 0 its links are down, too |
 ///
 /// At rate 0 a link carries nothing: its messages wait, and go on where they were when it is back. A process whose
-/// device or host has rate 0 does nothing and begins no message, but one in flight goes on if its links are up. With
-/// `rerouted` messages avoid the fabric's links that are down, if there is another route: those that start take the
-/// shortest of the remaining ones (a hash chooses among equal ones), and those in flight send the rest of their bytes
-/// on such a route. A message keeps its route when a link is back.
+/// device or host has rate 0 does nothing and begins no message and no reading from the storage, but what it has begun
+/// of these goes on, messages if their links are up. With `rerouted` messages avoid the fabric's links that are down,
+/// if there is another route: those that start take the shortest of the remaining ones (a hash chooses among equal
+/// ones), and those in flight send the rest of their bytes on such a route. A message keeps its route when a link is
+/// back.
 ///
 /// Left out: time until a fault is noticed, bytes that are sent again, aborted runs (failures.hpp).
 namespace syncline {
@@ -89,11 +90,12 @@ std::vector<LinkRate> link_rates(const Wiring& wiring, const Cluster& cluster);
 /// Returns the rate over time of what a process at this place does itself.
 RateOverTime process_rate(const Cluster& cluster, const Place& place);
 
-/// Returns the names that a fault may give: of links in both directions ("leaf-0--host-3"), or of switches.
+/// Returns names that a fault may give, sorted: of links in both directions ("leaf-0--host-3"), or of switches.
 std::vector<std::string> link_names(const Wiring& wiring);
 std::vector<std::string> switch_names(const Wiring& wiring);
 
-/// Returns whether the name is that of a link: of one direction ("leaf-0->host-3"), or of both.
-bool names_link(const Wiring& wiring, std::uint32_t link, const std::string& name);
+/// Returns all names of links that a fault may give, sorted: of both directions, either end first, and of one
+/// ("leaf-0->host-3").
+std::vector<std::string> all_link_names(const Wiring& wiring);
 
 }  // namespace syncline

@@ -55,6 +55,8 @@ Coroutine<> StreamReplay::run() {
                 co_await session_.compute(stream_, iteration, graph.seconds_of(id, iteration), graph.given_up_by(id));
             } else if (task.tick_s > 0) {
                 co_await simulator_.sleep(stream_, session_.until_tick_s(process_, iteration, task.tick_s));
+            } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::load) {
+                co_await simulator_.sleep(stream_, task.seconds);  // it is the storage's
             } else if (task.seconds > 0) {
                 co_await simulator_.sleep(stream_,
                                           session_.speeds.elapsed_s(process_, simulator_.now_s(), task.seconds));

@@ -58,7 +58,7 @@ Meaning meaning_of(const std::string& limit) {
     if (is({"launches"}))
         return {"the host launches kernels more slowly than the device's `host_launch` says",
                 "the host launches kernels faster than the device's `host_launch` says"};
-    if (is({"latency"}))
+    if (is({"latency"}) || limit.ends_with(" and latency"))
         return {"start-up and latencies are longer than the transport and its selection say",
                 "start-up and latencies are shorter than the transport and its selection say"};
     if (is({"bubble", "waiting"})) return {"ranks wait longer for one another", "ranks wait less for one another"};

@@ -180,7 +180,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields][memory]
                                                "parallelism.gathering",
                                                "parallelism.gradient_sync",
                                                "parallelism.device_queues",
-                                               "iteration_times",
+                                               "times_by_iteration",
                                                "longest_iteration_s",
                                                "repeats",
                                                "iteration_time_mean_s",
