@@ -21,6 +21,8 @@ void describe_mesh(Fields& links, NodeDesign& node);
 void describe_power(Fields& fields, std::optional<DevicePower>& power);
 void describe_power(Fields& fields, std::optional<Power>& power);
 void describe_power(Fields& fields, Fabric& fabric);
+/// Describes the key `faults`, after the keys that say which parts there are.
+void describe_faults(Fields& fields, Cluster& cluster);
 /// Describes a transport's `selection`.
 void describe_selection(Fields& fields, std::shared_ptr<const Selection>& selection);
 /// Describes the measured rates of a device's kernels, whose `multiprocessors` are set.
