@@ -90,8 +90,10 @@ std::optional<FailingRun> failing_run(const Lowered& training, std::int64_t node
 }
 
 std::string failures_note(const Lowered& training, std::int64_t nodes, const std::optional<FailingRun>& run) {
-    constexpr double century_s = 100 * 365.25 * 24 * 3600;
-    if (run && !run->goodput && run->expected_s < century_s)
+    // That long without a failure is never seen.
+    constexpr double many = 20;
+    if (run && !run->goodput && std::isfinite(run->expected_s) &&
+        run->interval_s + run->write_s + run->restart_s < many * run->mtbf_s)
         return fmt::format(
             "the whole run has more than a million failures, too many to sample: by Daly's formula it takes {}",
             roughly(run->expected_s));

@@ -358,15 +358,15 @@ private:
 
     /// Changes the bandwidths of links whose time has come.
     void change_links() {
-        bool rerouted = false;
+        const std::size_t first = changed_;
         for (; changed_ < changes_.size() && changes_[changed_].time_s <= now_s_ + precision_s; ++changed_) {
             const LinkChange& change = changes_[changed_];
             down_[change.link] = change.bandwidth_Bps == 0;
             flows_.set_bandwidth(change.link, change.bandwidth_Bps, now_s_);
             wires_.avoid(change.link, change.avoided);
-            rerouted = rerouted || change.avoided;
         }
-        if (rerouted && wires_.reroutes()) reroute();
+        // What comes back may be the way for messages that had none.
+        if (changed_ > first && wires_.reroutes()) reroute();
     }
 
     /// Moves the rest of messages in flight over links that they avoid to other paths, as far as there are any.

@@ -269,7 +269,7 @@ function jobs_answer(parent, result, several) {
         big_number("worst slowdown", digits(result.worst_slowdown, 4), worst ? worst.name : ""),
         big_number("mean wait", units.s(result.mean_wait_s), "for devices"),
         big_number(
-            "devices held by jobs", units.share(result.devices_held), `${units.share(result.cluster_use)} of their time computing`),
+            "devices held by jobs", units.share(result.devices_held), `all devices compute for ${units.share(result.cluster_use)} of the time`),
     ];
     if (result.energy_J !== undefined)
         numbers.push(big_number(
