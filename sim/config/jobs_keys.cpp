@@ -24,7 +24,7 @@ namespace syncline::config {
 namespace {
 
 constexpr std::int64_t most_copies = 4096;
-constexpr double longest_s = 1e8;   ///< three years: later times have too few digits for messages
+constexpr double latest_s = 1e8;    ///< three years: later times have too few digits for messages
 constexpr double most_flows = 1e9;  ///< each is three tasks, whose numbers have 32 bits
 
 /// A job of the file, which may stand for several.
@@ -97,18 +97,18 @@ void describe_job(Fields& job, Copies& copies, const Cluster& cluster, bool know
              submissions);
     job.integer({"count", "Number of such jobs: `ring-1`, `ring-2`, …"}, copies.count, 1, most_copies);
     job.quantity({"arrival", "Time at which the job, or the first of several, may start."}, copies.job.arrival_s,
-                 Dimension::seconds, {.zero = true, .most = longest_s});
+                 Dimension::seconds, {.zero = true, .most = latest_s});
     job.quantity({"interval", "Time between the arrivals of several such jobs."}, copies.interval_s, Dimension::seconds,
-                 {.zero = true, .most = longest_s});
+                 {.zero = true, .most = latest_s});
     job.flag({"poisson", "Arrivals are a Poisson process with this mean interval (see --seed)."}, copies.poisson);
     job.flag({"uniform", "Intervals are drawn evenly between 0 and twice this one (see --seed)."}, copies.uniform);
     job.quantities({"arrivals", "Times at which such jobs may start, one each; they replace `count` and `arrival`."},
-                   copies.arrivals_s, Dimension::seconds, {.zero = true, .most = longest_s});
+                   copies.arrivals_s, Dimension::seconds, {.zero = true, .most = latest_s});
     job.quantity(
         {"duration",
          "Time that the job takes alone on packed devices: `2 h`. The number of iterations follows from it, in "
          "place of `training.iterations`."},
-        copies.job.duration_s, Dimension::seconds, {.most = longest_s});
+        copies.job.duration_s, Dimension::seconds, {.most = latest_s});
     job.one_of({"placement",
                 "Devices: in few racks and nodes (`packed`), over racks in turn (`spread`), `random`, in one `rack`, "
                 "`avoiding` racks of others, `sharing` them, or `listed` (`training.placement`)."},
