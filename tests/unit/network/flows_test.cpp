@@ -223,7 +223,7 @@ TEST_CASE("flows share links whose bandwidth changes as progressive filling says
     CHECK(changes > 3000);
 }
 
-TEST_CASE("flows of many workers share cables whose bandwidth changes", "[memory]") {
+TEST_CASE("flows of many workers share cables whose bandwidth changes") {
     Chance chance(51);
     for (int round = 0; round < 12; ++round) {
         CAPTURE(round);
