@@ -51,6 +51,14 @@ void add_fabric(Energy& energy, const Cluster& cluster, const Working& working) 
     energy.switches_J = switches_J;
 }
 
+/// Adds devices and hosts, of which so many seconds pass together.
+void add_nodes(Energy& energy, const Cluster& cluster, double devices_s, double hosts_s, const Activity& activity) {
+    if (const auto& device = cluster.device.power)
+        energy.devices_J = device->energy_J(devices_s, activity.compute_s) +
+                           (device->communicating_W - device->idle_W) * activity.exposed_communication_s;
+    if (const auto& host = cluster.host.power) energy.hosts_J = host->energy_J(hosts_s, activity.host_s);
+}
+
 }  // namespace
 
 double Energy::total_J() const {
@@ -95,26 +103,18 @@ std::optional<Energy> energy_of(const Cluster& cluster, const Working& working) 
     energy.seconds = working.seconds;
     energy.pue = cluster.pue;
     const auto nodes = static_cast<double>(working.nodes);
-    if (const auto& device = cluster.device.power)
-        energy.devices_J = device->energy_J(nodes * static_cast<double>(cluster.node.devices) * working.seconds,
-                                            working.activity.compute_s) +
-                           (device->communicating_W - device->idle_W) * working.activity.exposed_communication_s;
-    if (const auto& host = cluster.host.power)
-        energy.hosts_J = host->energy_J(nodes * working.seconds, working.activity.host_s);
+    const double devices = nodes * static_cast<double>(cluster.node.devices);
+    add_nodes(energy, cluster, devices * working.seconds, nodes * working.seconds, working.activity);
     if (!cluster.native) add_fabric(energy, cluster, working);
     return energy;
 }
 
 std::optional<double> held_J(const Cluster& cluster, double device_s, const Activity& activity) {
-    const std::optional<DevicePower>& device = cluster.device.power;
-    const std::optional<Power>& host = cluster.host.power;
-    if (!device && !host) return std::nullopt;
-    double sum_J = 0;
-    if (device)
-        sum_J += device->energy_J(device_s, activity.compute_s) +
-                 (device->communicating_W - device->idle_W) * activity.exposed_communication_s;
-    if (host) sum_J += host->energy_J(device_s / static_cast<double>(cluster.node.devices), activity.host_s);
-    return cluster.pue.value_or(1) * sum_J;
+    if (!cluster.device.power && !cluster.host.power) return std::nullopt;
+    Energy energy;
+    energy.pue = cluster.pue;
+    add_nodes(energy, cluster, device_s, device_s / static_cast<double>(cluster.node.devices), activity);
+    return energy.total_J();
 }
 
 std::optional<Energy> energy_of(const Cluster& cluster, const TaskGraph& graph, const std::vector<LinkUse>& links,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/trimmed.hpp"
 
 namespace syncline {
 
@@ -155,11 +156,6 @@ Quantity wrong_unit(std::string_view number, const std::string& unit, Dimension 
     return {std::nullopt, fmt::format("unknown unit '{}'", unit), hint};
 }
 
-std::string_view trim(std::string_view text) {
-    const auto begin = std::min(text.find_first_not_of(' '), text.size());
-    return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
-}
-
 bool begins_number(std::string_view text) {
     if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
     if (text.starts_with('.')) text.remove_prefix(1);
@@ -169,7 +165,7 @@ bool begins_number(std::string_view text) {
 }  // namespace
 
 Quantity parse_quantity(std::string_view text, Dimension dimension) {
-    text = trim(text);
+    text = trimmed(text, " ");
     const std::string example = fmt::format("write for example 25 {}", family(dimension).example);
     if (text.empty()) return {std::nullopt, "a number with a unit is missing", example};
     if (!begins_number(text)) return {std::nullopt, fmt::format("'{}' does not begin with a number", text), example};
@@ -179,7 +175,7 @@ Quantity parse_quantity(std::string_view text, Dimension dimension) {
     const char* const first = text.data() + (text[0] == '+' ? 1 : 0);
     const auto [end, problem] = std::from_chars(first, text.data() + text.size(), value);
     const std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.data()));
-    const std::string unit{trim(text.substr(number.size()))};
+    const std::string unit{trimmed(text.substr(number.size()), " ")};
 
     const Quantity out_of_range{std::nullopt, fmt::format("{} is out of range", text), "the range is 2e-308 to 2e308"};
     if (problem == std::errc::result_out_of_range) return out_of_range;

@@ -17,6 +17,7 @@
 #include "sim/base/interrupt.hpp"
 #include "sim/base/regular_file.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/output/undated_pdf.hpp"
 #include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
@@ -103,14 +104,6 @@ void make_pdf(const std::string& profile, const std::string& from, const std::st
         "  hint: install chromium, or write HTML and print that: --out NAME.html");
 }
 
-/// Returns a PDF without the times at which it was made: the same handout is the same file.
-std::string undated(std::string text) {
-    for (const std::string_view date : {"/CreationDate (D:", "/ModDate (D:"})
-        if (const std::size_t at = text.rfind(date); at != text.npos)
-            text.replace(at + date.size(), 14, "19700101000000");
-    return text;
-}
-
 }  // namespace
 
 void require_sheet_name(const std::string& path) {
@@ -142,7 +135,7 @@ void write_sheet(const std::string& markdown, const std::string& title, const fs
     if (held.interrupted()) throw Interrupted("no handout was written");
     FileContent content = read_regular(made, largest_sheet);
     if (content.problem != FileContent::Problem::none) throw OutputError(fmt::format("error: cannot read {}", made));
-    write_file(path, ending == ".pdf" ? undated(std::move(content.text)) : content.text);
+    write_file(path, ending == ".pdf" ? undated_pdf(std::move(content.text)) : content.text);
 }
 
 }  // namespace syncline::cli

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/trimmed.hpp"
 #include "sim/config/keys.hpp"
 
 namespace syncline::config {
@@ -11,12 +12,6 @@ namespace syncline::config {
 namespace {
 
 constexpr std::int64_t longest_document = 1'000'000'000;  // tokens; more is a mistake
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// Reads lengths of documents, one per line; a first line that is no number is a header. Throws ConfigError.
 std::vector<std::int64_t> read_lengths(const std::string& path, std::string_view text) {
@@ -28,7 +23,7 @@ std::vector<std::int64_t> read_lengths(const std::string& path, std::string_view
     int number = 0;
     while (!text.empty()) {
         ++number;
-        const std::string_view line = trimmed(text.substr(0, text.find('\n')));
+        const std::string_view line = trimmed(text.substr(0, text.find('\n')), " \t\r");
         text.remove_prefix(
             std::min(text.size(), text.find('\n') == std::string_view::npos ? text.size() : text.find('\n') + 1));
         if (line.empty()) continue;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/base/number.hpp"
+#include "sim/base/trimmed.hpp"
 #include "sim/base/units.hpp"
 
 namespace syncline::config {
@@ -15,12 +16,6 @@ constexpr const char* range_example = "write for example 4B..512MiB, or 4B..512M
 
 SizeRange wrong(const std::string& error, const std::string& hint = range_example) {
     return {{}, error, hint};
-}
-
-std::string_view trim(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
 }
 
 }  // namespace
@@ -34,7 +29,7 @@ SizeRange parse_size_range(std::string_view text) {
     const std::size_t star = text.find('*');
     double factor = 2;
     if (star != std::string_view::npos) {
-        const std::string_view number = trim(text.substr(star + 1));
+        const std::string_view number = trimmed(text.substr(star + 1), " ");
         factor = number_in<double>(number).value_or(0);
         if (!(factor >= 1.01) || !std::isfinite(factor))
             return wrong(fmt::format("'{}' is not a factor above 1", number));
@@ -45,11 +40,12 @@ SizeRange parse_size_range(std::string_view text) {
         const Quantity size = parse_quantity(parts[i], Dimension::bytes);
         if (!size.value) return wrong(size.error, size.hint);
         if (*size.value < 1 || *size.value > largest_size || *size.value != std::floor(*size.value))
-            return wrong(fmt::format("'{}' is not a whole number of bytes from 1 B to {}", trim(parts[i]),
+            return wrong(fmt::format("'{}' is not a whole number of bytes from 1 B to {}", trimmed(parts[i], " "),
                                      format_quantity(largest_size, Dimension::bytes)));
         ends[i] = *size.value;
     }
-    if (ends[0] > ends[1]) return wrong(fmt::format("{} is more than {}", trim(parts[0]), trim(parts[1])));
+    if (ends[0] > ends[1])
+        return wrong(fmt::format("{} is more than {}", trimmed(parts[0], " "), trimmed(parts[1], " ")));
     SizeRange range;
     for (double size = ends[0]; size <= ends[1]; size *= factor) {
         const auto bytes = static_cast<std::uint64_t>(size);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/trimmed.hpp"
 #include "sim/base/units.hpp"
 
 namespace syncline::lesson {
@@ -19,11 +20,7 @@ namespace {
 constexpr std::size_t most_rows = 5;
 constexpr std::string_view mistakes = "Typical mistakes";
 
-std::string trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r");
-    if (begin == text.npos) return "";
-    return std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
-}
+constexpr std::string_view blanks = " \t\r";
 
 using Cells = std::vector<std::string>;
 
@@ -40,7 +37,7 @@ Cells cells_of(std::string_view line) {
     Cells cells;
     for (std::size_t begin = 1; begin < line.size();) {
         const std::size_t end = std::min(line.find('|', begin), line.size());
-        cells.push_back(trimmed(line.substr(begin, end - begin)));
+        cells.emplace_back(trimmed(line.substr(begin, end - begin), blanks));
         begin = end + 1;
     }
     return cells;
@@ -54,11 +51,11 @@ std::vector<Table> tables(const Lesson& lesson, std::string_view heading) {
     int number = 0;
     for (std::string line; std::getline(stream, line);) {
         ++number;
-        if (line.starts_with("## ")) inside = trimmed(line.substr(3)) == heading;
+        if (line.starts_with("## ")) inside = trimmed(std::string_view(line).substr(3), blanks) == heading;
         const bool row = inside && line.starts_with('|');
         if (row && !in_table) tables.emplace_back();
         if (row && line.find_first_not_of("|-: \r") != line.npos)
-            tables.back().push_back({cells_of(trimmed(line)), number, line});
+            tables.back().push_back({cells_of(trimmed(line, blanks)), number, line});
         in_table = row;
     }
     std::erase_if(tables, [](const Table& table) { return table.empty(); });
@@ -75,7 +72,7 @@ std::vector<Table> tables(const Lesson& lesson, std::string_view heading) {
 double time_in(const Lesson& lesson, const Row& row, std::size_t column) {
     std::string_view text = column < row.cells.size() ? std::string_view(row.cells[column]) : "";
     if (const std::size_t equals = text.rfind('='); equals != text.npos) text.remove_prefix(equals + 1);
-    const std::string value = trimmed(text.substr(0, text.find("±")));
+    const std::string value(trimmed(text.substr(0, text.find("±")), blanks));
     const Quantity time = parse_quantity(value, Dimension::seconds);
     if (!time.value || *time.value <= 0)
         refuse(lesson, row, fmt::format("'{}' is not a time", value),

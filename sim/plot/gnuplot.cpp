@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/output/undated_pdf.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/plot/plot.hpp"
 
@@ -86,14 +87,6 @@ std::string valid(std::string picture) {
     return picture;
 }
 
-/// Returns a PDF without the time at which it was made, which has as many letters.
-std::string undated(std::string picture) {
-    constexpr std::string_view date = "/CreationDate (D:", never = "19700101000000";
-    const auto at = picture.rfind(date);
-    if (at != picture.npos) picture.replace(at + date.size(), never.size(), never);
-    return picture;
-}
-
 }  // namespace
 
 std::string drawn(const std::string& script) {
@@ -107,7 +100,7 @@ std::string drawn(const std::string& script) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!sent || status != 0 || picture.empty()) throw OutputError("error: gnuplot cannot draw this");
-    if (picture.starts_with("%PDF")) return undated(std::move(picture));
+    if (picture.starts_with("%PDF")) return undated_pdf(std::move(picture));
     return picture.starts_with("<?xml") ? valid(std::move(picture)) : picture;
 }
 

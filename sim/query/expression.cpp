@@ -4,6 +4,7 @@
 #include <cctype>
 #include <utility>
 
+#include "sim/base/trimmed.hpp"
 #include "sim/query/table.hpp"
 #include "sim/store/database.hpp"
 
@@ -25,12 +26,6 @@ bool is_space(char c) {
 }
 bool is_quote(char c) {
     return c == '\'' || c == '"' || c == '`';
-}
-
-std::string trimmed(const std::string& text) {
-    const auto begin = text.find_first_not_of(" \t\n");
-    if (begin == std::string::npos) return "";
-    return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
 }
 
 /// Returns the end of the quoted text that begins at `start`; a doubled quote is part of the text.
@@ -115,7 +110,7 @@ std::vector<std::string> split_list(const std::string& text) {
             parts.back().append(text, i, end - i);
     }
     for (std::string& part : parts) {
-        part = trimmed(part);
+        part = std::string(trimmed(part, " \t\n"));
         if (part.empty()) throw SqlError("this list has an empty item");
     }
     return parts;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "sim/base/number.hpp"
+#include "sim/base/trimmed.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/override.hpp"
 #include "sim/document/whole_number.hpp"
@@ -20,14 +21,8 @@ namespace {
 
 constexpr const char* example = "write for example [8, 16], 2..64 step 2, or 2^1..2^10";
 
-std::string_view trim(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
-
 std::optional<std::int64_t> whole(std::string_view text) {
-    return number_in<std::int64_t>(trim(text));
+    return number_in<std::int64_t>(trimmed(text, " "));
 }
 
 /// A power such as `2^10`.
@@ -53,15 +48,16 @@ Range powers(std::string_view first, std::string_view last, std::string_view ste
     const auto from = power(first), to = power(last);
     const auto by = step.empty() ? std::optional<std::int64_t>(1) : whole(step);
     if (!from || !to || from->base != to->base) return {{}, "both ends must be powers of the same whole number"};
-    if (!by || *by < 1) return {{}, fmt::format("'{}' is not a step", trim(step))};
-    if (from->exponent > to->exponent) return {{}, fmt::format("{} is more than {}", trim(first), trim(last))};
+    if (!by || *by < 1) return {{}, fmt::format("'{}' is not a step", trimmed(step, " "))};
+    if (from->exponent > to->exponent)
+        return {{}, fmt::format("{} is more than {}", trimmed(first, " "), trimmed(last, " "))};
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     std::vector<std::int64_t> numbers;
     std::int64_t value = 1;
     for (std::int64_t exponent = 0;; ++exponent) {
         if (exponent >= from->exponent && (exponent - from->exponent) % *by == 0) numbers.push_back(value);
         if (exponent == to->exponent) return {std::move(numbers), ""};
-        if (value > most / from->base) return {{}, fmt::format("{} is too large", trim(last))};
+        if (value > most / from->base) return {{}, fmt::format("{} is too large", trimmed(last, " "))};
         value *= from->base;
     }
 }
@@ -70,7 +66,7 @@ Range steps(std::string_view first, std::string_view last, std::string_view step
     const auto from = whole(first), to = whole(last);
     const auto by = step.empty() ? std::optional<std::int64_t>(1) : whole(step);
     if (!from || !to) return {{}, "the ends of a range must be whole numbers, or powers of one"};
-    if (!by || *by < 1) return {{}, fmt::format("'{}' is not a step", trim(step))};
+    if (!by || *by < 1) return {{}, fmt::format("'{}' is not a step", trimmed(step, " "))};
     if (*from > *to) return {{}, fmt::format("{} is more than {}", *from, *to)};
     // Unsigned differences do not overflow.
     const auto width = static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(*from);
@@ -91,7 +87,7 @@ bool is_range(const Node& node) {
     if (node.quoted || dots == std::string::npos || dots == 0) return false;
     const std::string_view text = node.scalar;
     const auto number = [](std::string_view part) {
-        part = trim(part);
+        part = trimmed(part, " ");
         return !part.empty() && part.find_first_not_of("-0123456789^") == std::string_view::npos;
     };
     const std::string_view rest = text.substr(dots + 2);
