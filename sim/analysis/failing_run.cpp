@@ -90,7 +90,7 @@ std::optional<FailingRun> failing_run(const Lowered& training, std::int64_t node
 }
 
 std::string failures_note(const Lowered& training, std::int64_t nodes, const std::optional<FailingRun>& run) {
-    // That long without a failure is never seen.
+    // An interval of so many mean times between failures practically never passes without one.
     constexpr double many = 20;
     if (run && !run->goodput && std::isfinite(run->expected_s) &&
         run->interval_s + run->write_s + run->restart_s < many * run->mtbf_s)

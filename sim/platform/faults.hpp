@@ -23,8 +23,8 @@
 /// device or host has rate 0 does nothing and begins no message and no reading from the storage, but what it has begun
 /// of these goes on, messages if their links are up. With `rerouted` messages avoid the fabric's links that are down,
 /// if there is another route: those that start take the shortest of the remaining ones (a hash chooses among equal
-/// ones), and those in flight send the rest of their bytes on such a route. A message keeps its route when a link is
-/// back.
+/// ones), and those in flight send the rest of their bytes on such a route. When a link is back, messages that had no
+/// other route go on or take it; the others keep theirs.
 ///
 /// Left out: time until a fault is noticed, bytes that are sent again, aborted runs (failures.hpp).
 namespace syncline {
