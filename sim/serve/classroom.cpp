@@ -60,11 +60,11 @@ Json Classroom::show(const Taught& taught, const std::string& student) const {
     const std::lock_guard lock(mutex_);
     const lesson::Prediction* const given = prediction_of(taught, student);
     json["seconds"] = asked.seconds;
-    json["predicted"] = Json::array();
+    json["given"] = Json::array();
     json["judgement"] = given == nullptr ? "" : lesson::judgement(asked, *given);
     json["model"] = nullptr;
     if (given != nullptr) {
-        for (const std::optional<double>& one : *given) json["predicted"].push_back(number_or_null(one));
+        for (const std::optional<double>& one : *given) json["given"].push_back(number_or_null(one));
         if (const lesson::WrongModel* const model = lesson::recognised(asked, *given))
             json["model"] = {{"name", model->name}, {"cells", model->cells}};
     }
