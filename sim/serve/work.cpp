@@ -13,6 +13,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/config/scenario.hpp"
+#include "sim/explain/exchange_recording.hpp"
 #include "sim/explain/trace_explanation.hpp"
 #include "sim/jobs/job_estimate.hpp"
 #include "sim/jobs/jobs_experiment.hpp"
@@ -20,6 +21,8 @@
 #include "sim/output/memory_text.hpp"
 #include "sim/output/result_fields.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/report/page_messages.hpp"
+#include "sim/report/parts.hpp"
 #include "sim/report/report.hpp"
 #include "sim/serve/knobs.hpp"
 
@@ -212,10 +215,50 @@ Json point(const Question& question) {
     return main_numbers(simulated(variant));
 }
 
-Json page_of(PageVariant page) {
+Json page_of(const PageVariant& page) {
     return {
         {"name", page.name},     {"explanation", page.explanation}, {"timeline", page.timeline}, {"links", page.links},
         {"stages", page.stages}, {"memory", page.memory},           {"path", page.path},         {"facts", page.facts}};
+}
+
+/// Returns what a run has beside the scenario: result, variant as in a report's page, picture, messages.
+Json training(const config::Variant& variant) {
+    TimelineView view;
+    Explanation explanation = variant.trace ? explain_trace(variant.cluster, *variant.trace, {}, &view)
+                                            : explain(variant.lowered(), {}, &view);
+    explanation.result.variant = variant.name;
+    const Lowered* const lowered = variant.trace ? nullptr : &variant.lowered();
+    const PageLimits limits = page_limits(1);
+    const PageVariant page = page_variant(variant.cluster, lowered, explanation, &view, variant.resolved, limits);
+    return {{"result", object_of(explanation.result)},
+            {"variant", page_of(page)},
+            {"picture", page.picture},
+            {"messages", lowered != nullptr ? page_messages(*lowered, view, limits) : Json(nullptr)}};
+}
+
+/// Messages and timeline are those of the largest size.
+Json exchange(const config::Variant& variant) {
+    SweepResult result = simulate_sweep(variant.cluster, *variant.collective);
+    result.variant = variant.name;
+    const ExchangeRecording recording =
+        record_exchange(variant.cluster, *variant.collective, largest_size(*variant.collective));
+    const PageLimits limits = page_limits(1);
+    PageVariant page;
+    page.name = variant.name;
+    if (!recording.view.timeline.recorded.empty()) {
+        page.timeline = page_timeline(recording.view, recording.ranks, 0, limits);
+        page.links = page_links(variant.cluster, Result{}, &recording.view, limits, page.picture);
+    }
+    return {{"result", object_of(result)},
+            {"variant", page_of(page)},
+            {"picture", page.picture},
+            {"messages", page_messages(variant.cluster, recording, limits)}};
+}
+
+Json jobs(const config::Variant& variant) {
+    Result result = simulated(variant);
+    result.variant = variant.name;
+    return {{"result", object_of(result)}, {"variant", nullptr}, {"picture", ""}, {"messages", nullptr}};
 }
 
 Json run(const Question& question) {
@@ -229,34 +272,7 @@ Json run(const Question& question) {
                                           : "training"},
               {"yaml", variant.resolved},
               {"command", command}};
-    if (variant.collective) {
-        SweepResult result = simulate_sweep(variant.cluster, *variant.collective);
-        result.variant = variant.name;
-        body["result"] = object_of(result);
-        body["variant"] = nullptr;
-        body["picture"] = "";
-        body["messages"] = nullptr;
-    } else if (variant.jobs) {
-        Result result = simulated(variant);
-        result.variant = variant.name;
-        body["result"] = object_of(result);
-        body["variant"] = nullptr;
-        body["picture"] = "";
-        body["messages"] = nullptr;
-    } else {
-        TimelineView view;
-        ExplainOptions how;
-        Explanation explanation = variant.trace ? explain_trace(variant.cluster, *variant.trace, how, &view)
-                                                : explain(variant.lowered(), how, &view);
-        explanation.result.variant = variant.name;
-        const Lowered* const training = variant.trace ? nullptr : &variant.lowered();
-        PageVariant page =
-            page_variant(variant.cluster, training, explanation, &view, variant.resolved, page_limits(1));
-        body["result"] = object_of(explanation.result);
-        body["picture"] = page.picture;
-        body["variant"] = page_of(std::move(page));
-        body["messages"] = nullptr;
-    }
+    body.update(variant.collective ? exchange(variant) : variant.jobs ? jobs(variant) : training(variant));
     body["knobs"] = subject.knobs;
     return body;
 }
