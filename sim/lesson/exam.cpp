@@ -332,7 +332,8 @@ std::string mistakes_table(const Exam& exam, const std::vector<double>& found) {
             }
             try {
                 const double seconds = value_of(cells[k]) * right.unit, answer = right.seconds.at(row);
-                cells[k] += " = " + format_quantity(seconds, Dimension::seconds);
+                const std::string time = format_quantity(seconds, Dimension::seconds);
+                cells[k] = number_in<double>(cells[k]) ? time : cells[k] + " = " + time;
                 differs |= std::abs(seconds - answer) > same * answer;
             } catch (const ArithmeticError& problem) {
                 refuse(exam.file, 1, "", fmt::format("typical mistakes: {}", problem.what()), "");
@@ -344,6 +345,11 @@ std::string mistakes_table(const Exam& exam, const std::vector<double>& found) {
 }
 
 std::string quoted_for_shell(const std::string& text) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("-._=/").find(c) != std::string_view::npos;
+    };
+    if (std::ranges::all_of(text, plain)) return text;
     std::string quoted = "'";
     for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
