@@ -40,13 +40,7 @@ def by_signals(_, program):
             desk = Desk(server, 2)
             desk.predict()
             slow = slow_settings(desk)
-
-            def ask():
-                try:
-                    return desk.run("ring-16", slow)
-                except OSError as error:
-                    return error
-            Asked(ask)
+            Asked(desk.run, "ring-16", slow)
             kept = server.connect()  # an idle connection that is kept alive
             kept.sendall(b"GET / HTTP/1.1\r\n")
             wait_until(server.simulating, 10, "a child process that simulates")
@@ -60,13 +54,7 @@ def killed(_, program):
         desk = Desk(server, 2)
         desk.predict()
         slow = slow_settings(desk)
-
-        def ask():
-            try:
-                return desk.run("ring-16", slow)
-            except OSError as error:
-                return error
-        Asked(ask)
+        Asked(desk.run, "ring-16", slow)
         wait_until(server.simulating, 10, "a child process that simulates")
         server.process.kill()
         server.process.wait()

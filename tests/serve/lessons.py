@@ -38,6 +38,9 @@ class Desk:
     def run(self, variant=None, settings=None, **more):
         return self.server.post("/api/v1/runs", self.request(variant, settings, **more))
 
+    def check(self, variant, settings):
+        return self.server.post("/api/v1/check", {"lesson": self.lesson, "student": self.student, "variant": variant, "set": settings})
+
 
 def lesson_numbers(server):
     return [lesson["id"] for lesson in server.get("/api/v1/about").json()["lessons"]]
@@ -82,7 +85,7 @@ def slow_settings(desk):
     """Returns the settings of lesson 2 that simulate longest of those that are allowed: a ring of many ranks."""
     for ranks in (440, 400, 350, 300, 250, 200):
         settings = {"training.ranks": str(ranks)}
-        answer = desk.server.post("/api/v1/check", {"lesson": 2, "variant": "ring-16", "set": settings})
+        answer = desk.check("ring-16", settings)
         if answer.status == 200 and answer.json()["ok"]:
             limits = answer.json()["estimate"]
             if limits["messages"] < 2e6 and limits["seconds"] < 10 and limits["memory_bytes"] < 1e9:

@@ -9,7 +9,7 @@ import threading
 import time
 
 from lessons import Desk, check_same, fewer, simulated, slow_settings, time_of
-from server import CLONE, Server, wait_until
+from server import CLONE, Answer, Server, wait_until
 
 CANCEL_S = 0.1
 
@@ -23,11 +23,14 @@ class Asked(threading.Thread):
         self.start()
 
     def run(self):
-        self.answer = self.function(*self.arguments, **self.more)
+        try:
+            self.answer = self.function(*self.arguments, **self.more)
+        except OSError as error:
+            self.answer = error
 
     def result(self, seconds=30):
         self.join(seconds)
-        assert self.answer is not None, f"no answer within {seconds} s"
+        assert isinstance(self.answer, Answer), f"within {seconds} s: {self.answer}"
         return self.answer
 
 
@@ -46,12 +49,14 @@ def same_bytes(server, program):
 
 def yaml_and_command(server, program):
     with tempfile.TemporaryDirectory(prefix="syncline-serve-") as folder:
-        for lesson, variant, settings in ((1, "workers-4", {"training.servers.count": "2"}),
-                                          (2, "ring-8", {"training.ranks": "16", "platform.fabric.latency": "1 ms"}), (3, None, {}),
-                                          (9, None, {}), (18, "patient-A", {})):
+        for lesson in (1, 2, 3, 9, 18):
             desk = Desk(server, lesson)
-            desk.predict()
-            run = desk.run(variant or desk.read()["subject"]["variants"][0], settings).json()
+            subject = desk.predict()["subject"]
+            knob = next(one for one in subject["knobs"] if one["key"] != "variant")
+            settings = {knob["key"]: knob["values"][-1 if knob["at"] == 0 else 0]}
+            answer = desk.run(subject["variant"], settings)
+            assert answer.status == 200, f"lesson {lesson}, {settings}: {answer}"
+            run = answer.json()
             assert not any(key in run["yaml"] for key in ("variants:", "expect:", "knobs:")), run["yaml"]
             check_same(time_of(run["result"]), time_of(simulated(program, run["yaml"], folder)), f"lesson {lesson}, YAML")
             words = shlex.split(run["command"])
@@ -104,15 +109,9 @@ def cancelled(server, _):
     desk.predict()
     slow = slow_settings(desk)
     # The run takes long enough to be cancelled.
-    for how in ("DELETE", "replaces", "disconnect"):
+    for how in ("DELETE", "replaces"):
         body = desk.request("ring-16", fewer(slow, desk.runs))
-        if how == "disconnect":
-            connection = server.connect()
-            text = json.dumps(body).encode()
-            connection.sendall(server.request("POST", "/api/v1/runs", "Content-Type: application/json",
-                                              f"Content-Length: {len(text)}", body=text))
-        else:
-            asked = Asked(server.post, "/api/v1/runs", body)
+        asked = Asked(server.post, "/api/v1/runs", body)
         wait_until(server.simulating, 10, "a child process that simulates")
         time.sleep(0.2)
         assert server.simulating(), "the slow run is too fast for this test"
@@ -120,16 +119,13 @@ def cancelled(server, _):
         if how == "DELETE":
             answer = server.ask("DELETE", f"/api/v1/runs/{body['id']}")
             assert answer.status in (200, 204), answer
-        elif how == "replaces":
-            Asked(desk.run, "ring-8", {"training.ranks": "4"}, replaces=body["id"])
         else:
-            connection.close()
-        patience = 2 if how == "disconnect" else 1
-        wait_until(lambda: not set(children) & set(server.simulating()), patience, f"{how}: the child is gone")
+            Asked(desk.run, "ring-8", {"training.ranks": "4"}, replaces=body["id"])
+        wait_until(lambda: not set(children) & set(server.simulating()), 1, f"{how}: the child is gone")
         gone = time.perf_counter() - begin
-        if how != "disconnect":
-            assert asked.result().status == 409, asked.answer
-            assert gone < 5 * CANCEL_S, f"{how}: the child lived on for {gone:.2f} s"
+        assert asked.result().status == 409, asked.answer
+        # 100 ms, if the machine has nothing else to do.
+        assert gone < 5 * CANCEL_S, f"{how}: the child lived on for {gone:.2f} s"
         print(f"    {how}: child gone after {1e3 * gone:.0f} ms")
     assert server.ask("DELETE", "/api/v1/runs/nothing").status in (204, 404, 409)
     wait_until(lambda: not server.zombies(), 2, "no zombies")

