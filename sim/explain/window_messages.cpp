@@ -32,8 +32,10 @@ private:
         flows_;
 };
 
-bool has_flow(Phase phase) {
-    return phase != Phase::transfer && phase != Phase::halo && phase != Phase::communication;
+/// Returns whether members have shares of an exchange's buffer, or add to it.
+bool has_flow(Phase phase, const Exchange& exchange) {
+    if (phase == Phase::communication) return exchange.kind == ExchangeClass::collective;
+    return phase != Phase::transfer && phase != Phase::halo;
 }
 
 /// Returns the member that each block belongs to, if an algorithm has slices with orders of their own.
@@ -75,7 +77,8 @@ private:
         message.from = view_.graph.streams()[sender.stream].process;
         message.to = view_.graph.streams()[receiver.stream].process;
         message.micro_batch = sender.micro_batch;
-        const DataFlow* const flow = has_flow(sender.phase) ? &flows_.of(exchange, record.iteration) : nullptr;
+        const DataFlow* const flow =
+            has_flow(sender.phase, exchange) ? &flows_.of(exchange, record.iteration) : nullptr;
         message.exchange = entry(sender, exchange, flow);
         if (flow != nullptr) {
             const auto sent = flow->sent(sender.member, lane_of(sender, record.sender_lane), receiver.member);

@@ -44,7 +44,8 @@ struct WindowMessages {
 };
 
 /// Returns the messages that are in flight in the window. Steps, blocks and contributions of transfers between stages,
-/// and of halos, are unknown: there is nothing to divide or to add. `view` must outlive the result.
+/// of halos, and of messages between two ranks in an execution trace are unknown: there is nothing to divide or to add.
+/// `view` must outlive the result.
 WindowMessages messages_in_window(const TimelineView& view);
 
 }  // namespace syncline

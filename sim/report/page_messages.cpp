@@ -9,6 +9,7 @@
 
 #include "sim/explain/window_messages.hpp"
 #include "sim/report/parts.hpp"
+#include "sim/taskgraph/phase_words.hpp"
 
 namespace syncline {
 
@@ -48,7 +49,8 @@ AlgorithmWords words_of(const WindowExchange& exchange, const Words& known) {
     if (exchange.phase == Phase::push) return {"push", served_allreduce};
     if (exchange.phase == Phase::pull) return {"pull", served_allreduce};
     const auto found = known.find(exchange.algorithm);
-    return found == known.end() ? AlgorithmWords{} : found->second;
+    if (found == known.end() || found->second.operation.empty()) return {word(exchange.phase), ""};
+    return found->second;
 }
 
 /// Numbers entries in the order in which they are first used.
@@ -213,6 +215,10 @@ Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t 
 
 Json page_messages(const Lowered& training, const TimelineView& view, const PageLimits& limits) {
     return messages_of(training.cluster, view, training.plan.ranks, words_of(training), limits);
+}
+
+Json page_messages(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, const PageLimits& limits) {
+    return messages_of(cluster, view, ranks, {}, limits);
 }
 
 Json page_messages(const Cluster& cluster, const ExchangeRecording& recording, const PageLimits& limits) {

@@ -28,6 +28,9 @@ namespace syncline {
 /// Returns the messages of a training's window; null if none were recorded.
 Json page_messages(const Lowered& training, const TimelineView& view, const PageLimits& limits);
 
+/// Returns the same of an execution trace, whose exchanges have no names of algorithms.
+Json page_messages(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, const PageLimits& limits);
+
 /// Returns the messages of a single exchange; null if there are none.
 Json page_messages(const Cluster& cluster, const ExchangeRecording& recording, const PageLimits& limits);
 
