@@ -55,27 +55,62 @@ class Collection {
 public:
     explicit Collection(const TimelineView& view) : view_(view), lanes_(view.graph), flows_(view.graph) {}
 
-    WindowMessages collect() && {
-        for (const MessageRecord& record : view_.timeline.trace.messages) add(record);
+    WindowMessages collect(std::size_t most) && {
+        choose(most);
+        for (const MessageRecord& record : view_.timeline.trace.messages)
+            if (complete(record) && lower(record) <= all_.last) add(record);
         std::ranges::stable_sort(all_.messages, {}, [](const WindowMessage& message) {
             return std::tuple(message.record->start_s(), message.from, message.to);
         });
+        if (all_.messages.size() > most) {
+            all_.whole = false;
+            all_.left_out += all_.messages.size() - most;
+            all_.messages.resize(most);
+        }
         return std::move(all_);
     }
 
 private:
+    /// Of a message that meets nobody in the recorded iterations only one end is known.
+    static bool complete(const MessageRecord& record) {
+        return record.put_s != MessageRecord::never && record.got_s != MessageRecord::never;
+    }
+    bool in_window(const MessageRecord& record) const {
+        return record.end_s() > view_.window.start_s && record.start_s() < view_.window.end_s;
+    }
+    ProcessId process_of(TaskId task) const { return view_.graph.streams()[view_.graph.tasks()[task].stream].process; }
+    ProcessId lower(const MessageRecord& record) const {
+        return std::min(process_of(record.sender), process_of(record.receiver));
+    }
+
+    /// Finds the last process whose messages stay.
+    void choose(std::size_t most) {
+        std::vector<std::size_t> messages(view_.graph.processes().size(), 0);
+        for (const MessageRecord& record : view_.timeline.trace.messages)
+            if (complete(record) && in_window(record)) ++messages[lower(record)];
+        std::size_t count = 0;
+        bool open = true;
+        for (ProcessId process = 0; process < messages.size(); ++process) {
+            open = open && (count == 0 || count + messages[process] <= most);
+            if (open) {
+                count += messages[process];
+                all_.last = process;
+            } else {
+                all_.left_out += messages[process];
+            }
+        }
+    }
+
     void add(const MessageRecord& record) {
-        // Of a message that meets nobody in the recorded iterations only one end is known.
-        if (record.put_s == MessageRecord::never || record.got_s == MessageRecord::never) return;
         const Task &sender = view_.graph.tasks()[record.sender], &receiver = view_.graph.tasks()[record.receiver];
         const Exchange& exchange = view_.graph.exchange(sender.exchange);
         // Messages outside the window count, too.
         const std::uint32_t number = sent_[{record.sender, record.iteration, record.sender_lane, receiver.member}]++;
-        if (!(record.end_s() > view_.window.start_s) || !(record.start_s() < view_.window.end_s)) return;
+        if (!in_window(record)) return;
         WindowMessage message;
         message.record = &record;
-        message.from = view_.graph.streams()[sender.stream].process;
-        message.to = view_.graph.streams()[receiver.stream].process;
+        message.from = process_of(record.sender);
+        message.to = process_of(record.receiver);
         message.micro_batch = sender.micro_batch;
         const DataFlow* const flow =
             has_flow(sender.phase, exchange) ? &flows_.of(exchange, record.iteration) : nullptr;
@@ -134,9 +169,9 @@ private:
 
 }  // namespace
 
-WindowMessages messages_in_window(const TimelineView& view) {
+WindowMessages messages_in_window(const TimelineView& view, std::size_t most) {
     if (view.timeline.trace.empty()) return {};
-    return Collection(view).collect();
+    return Collection(view).collect(most);
 }
 
 }  // namespace syncline

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -41,11 +43,15 @@ struct WindowMessage {
 struct WindowMessages {
     std::vector<WindowExchange> exchanges;
     std::vector<WindowMessage> messages;  ///< in order of their start
+    std::size_t left_out = 0;             ///< number of messages beyond the permitted one
+    ProcessId last = 0;                   ///< the last of the processes whose messages are all there
+    bool whole = true;  ///< else even those of process 0 are too many, and the first of them are there
 };
 
-/// Returns the messages that are in flight in the window. Steps, blocks and contributions of transfers between stages,
-/// of halos, and of messages between two ranks in an execution trace are unknown: there is nothing to divide or to add.
-/// `view` must outlive the result.
-WindowMessages messages_in_window(const TimelineView& view);
+/// Returns the messages that are in flight in the window. Of more than `most`, those stay that the processes with the
+/// lowest numbers send or receive. Steps, blocks and contributions of transfers between stages, of halos, and of
+/// messages between two ranks in an execution trace are unknown: there is nothing to divide or to add. `view` must
+/// outlive the result.
+WindowMessages messages_in_window(const TimelineView& view, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace syncline

@@ -69,31 +69,6 @@ private:
     std::vector<Entry> entries_;
 };
 
-/// Returns the messages of the processes with the lowest numbers, of the first so many that there are at most `most`.
-std::vector<const WindowMessage*> kept(const std::vector<WindowMessage>& all, std::size_t most) {
-    const auto lower = [](const WindowMessage& message) { return std::min(message.from, message.to); };
-    std::map<ProcessId, std::size_t> of_process;
-    for (const WindowMessage& message : all) ++of_process[lower(message)];
-    ProcessId end = 0;
-    std::size_t count = 0;
-    for (const auto& [process, messages] : of_process) {
-        if (count > 0 && count + messages > most) break;
-        count += messages;
-        end = process + 1;
-    }
-    std::vector<const WindowMessage*> messages;
-    for (const WindowMessage& message : all)
-        if (lower(message) < end && messages.size() < most) messages.push_back(&message);
-    return messages;
-}
-
-/// Returns the process with the highest number whose messages are kept.
-ProcessId last_of(const std::vector<const WindowMessage*>& messages) {
-    ProcessId last = 0;
-    for (const WindowMessage* const message : messages) last = std::max(last, std::min(message->from, message->to));
-    return last;
-}
-
 /// Rounds to a decimal that is short as text.
 class Rounded {
 public:
@@ -144,13 +119,19 @@ Json runs_of_blocks(const std::vector<Blocks>& blocks) {
     return runs;
 }
 
+std::string note_of(const WindowMessages& window, const std::string& last) {
+    if (window.left_out == 0) return "";
+    const std::size_t count = window.messages.size();
+    return fmt::format("{} of {} messages are shown: {} {}.", count, count + window.left_out,
+                       window.whole ? "those of the processes up to" : "the first ones of", last);
+}
+
 Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, const Words& words,
                  const PageLimits& limits) {
     const double window_s = view.window.end_s - view.window.start_s;
     if (view.timeline.trace.empty() || window_s <= 0) return nullptr;
     const Trace& trace = view.timeline.trace;
-    const WindowMessages window = messages_in_window(view);
-    const std::vector<const WindowMessage*> messages = kept(window.messages, limits.messages);
+    const WindowMessages window = messages_in_window(view, limits.messages);
 
     Numbers<std::uint32_t> routes, links, exchanges;
     Json paths = Json::array();
@@ -165,7 +146,7 @@ Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t 
     };
     const auto column = [&](auto value) {
         Json values = Json::array();
-        for (const WindowMessage* const message : messages) values.push_back(value(*message));
+        for (const WindowMessage& message : window.messages) values.push_back(value(message));
         return values;
     };
     const Rounded rounded(window_s);
@@ -186,10 +167,11 @@ Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t 
         {"route", column(route_of)},
         {"reduces", column([](One one) { return one.adds ? 1 : 0; })},
     };
-    if (std::ranges::any_of(messages, [](const WindowMessage* one) { return one->micro_batch > 0; }))
+    if (std::ranges::any_of(window.messages, [](One one) { return one.micro_batch > 0; }))
         columns["micro_batch"] = column([](One one) { return one.micro_batch; });
-    for (std::size_t i = 0; i < messages.size(); ++i)
-        if (!messages[i]->more.empty()) columns["more"][std::to_string(i)] = runs_of_blocks(messages[i]->more);
+    for (std::size_t i = 0; i < window.messages.size(); ++i)
+        if (!window.messages[i].more.empty())
+            columns["more"][std::to_string(i)] = runs_of_blocks(window.messages[i].more);
 
     Json json;
     json["processes"] = processes_of(view.graph, ranks);
@@ -202,12 +184,8 @@ Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t 
     for (const std::uint32_t number : exchanges.entries())
         json["exchanges"].push_back(object(window.exchanges[number], words_of(window.exchanges[number], words)));
     json.update(columns);
-    const std::size_t left_out = window.messages.size() - messages.size();
-    json["left_out"] = left_out;
-    json["note"] = left_out == 0
-                       ? ""
-                       : fmt::format("{} of {} messages are shown: those of the processes up to {}.", messages.size(),
-                                     window.messages.size(), process_name(view.graph, last_of(messages), ranks));
+    json["left_out"] = window.left_out;
+    json["note"] = note_of(window, process_name(view.graph, window.last, ranks));
     return json;
 }
 

@@ -174,6 +174,11 @@ TEST_CASE("messages: of too many those of the lowest ranks stay") {
     CHECK(json["left_out"] == 30);
     CHECK(json["note"] == "26 of 56 messages are shown: those of the processes up to rank 1.");
     for (std::size_t i = 0; i < 26; ++i) CHECK((json["from"][i] < 2 || json["to"][i] < 2));
+    // Fewer than rank 0 has.
+    limits.messages = 5;
+    const Json first = page_messages(star_cluster(n, bandwidth_Bps, latency_s), recording, limits);
+    CHECK(first["from"].size() == 5);
+    CHECK(first["note"] == "5 of 56 messages are shown: the first ones of rank 0.");
 }
 
 TEST_CASE(
