@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "sim/explain/explain.hpp"
 #include "sim/explain/window_messages.hpp"
@@ -160,6 +161,49 @@ TEST_CASE("messages: transfers between stages have microbatches and no blocks") 
     }
     CHECK(forwards == std::multiset<int>{0, 1, 2});
     CHECK(backwards == forwards);
+}
+
+TEST_CASE("messages: whatever the jitter, a rank has received what it passes on, in every channel") {
+    // Two nodes with four devices and four ports, for rings in four channels.
+    const Model model = plain_model(2, 1'000'000, 25);
+    Plan plan;
+    plan.ranks = 8;
+    plan.compute = ComputeKind::measured;
+    plan.algorithm.name = "ring";
+    plan.noise.jitter = 0.1;
+    plan.iterations = 3;
+    Cluster cluster = timed_star(2, bandwidth_Bps, latency_s, model, {1, 1}, {2, 2});
+    cluster.node.devices = cluster.node.nics = 4;
+    cluster.node.link = {100 * bandwidth_Bps, latency_s};
+    const Lowered lowered = lower(cluster, model, plan);
+    TimelineView view;
+    explain(lowered, {.uncontended = false}, &view);
+    const WindowMessages window = messages_in_window(view);
+    REQUIRE(window.exchanges.size() == 2);
+    CHECK(window.exchanges.front().slices == 4);
+    CHECK(window.exchanges.front().blocks == 4 * 8);
+    CHECK(window.exchanges.front().owners.size() == 4 * 8);
+
+    using Place =
+        std::tuple<std::uint32_t, std::uint32_t, ProcessId, std::int64_t>;  // iteration, exchange, rank, block
+    std::map<Place, std::vector<const WindowMessage*>> received;
+    for (const WindowMessage& message : window.messages)
+        received[{message.record->iteration, message.exchange, message.to, message.block}].push_back(&message);
+    std::size_t passed_on = 0, missing = 0;
+    for (const WindowMessage& message : window.messages) {
+        if (message.contributions == 1) continue;
+        ++passed_on;
+        const auto& before = received[{message.record->iteration, message.exchange, message.from, message.block}];
+        missing += std::ranges::none_of(before, [&](const WindowMessage* one) {
+            const std::int64_t has = one->contributions + (one->adds ? 1 : 0);
+            return has == message.contributions && one->record->end_s() <= message.record->put_s + 1e-12;
+        });
+    }
+    CHECK(missing == 0);
+    // In each of both exchanges, four channels and so many iterations, only the first of 14 steps sends own data.
+    const std::size_t iterations = lowered.averaged;
+    CHECK(iterations > 1);
+    CHECK(passed_on == 2 * 4 * 8 * 13 * iterations);
 }
 
 TEST_CASE("messages: of too many those of the lowest ranks stay") {
