@@ -191,7 +191,8 @@ TEST_CASE("messages: whatever the jitter, a rank has received what it passes on,
         received[{message.record->iteration, message.exchange, message.to, message.block}].push_back(&message);
     std::size_t passed_on = 0, missing = 0;
     for (const WindowMessage& message : window.messages) {
-        if (message.contributions == 1) continue;
+        // When the window begins, ranks may be in the iteration before it.
+        if (message.record->iteration + lowered.averaged <= view.iteration || message.contributions == 1) continue;
         ++passed_on;
         const auto& before = received[{message.record->iteration, message.exchange, message.from, message.block}];
         missing += std::ranges::none_of(before, [&](const WindowMessage* one) {
@@ -200,10 +201,9 @@ TEST_CASE("messages: whatever the jitter, a rank has received what it passes on,
         });
     }
     CHECK(missing == 0);
+    CHECK(lowered.averaged > 1);
     // In each of both exchanges, four channels and so many iterations, only the first of 14 steps sends own data.
-    const std::size_t iterations = lowered.averaged;
-    CHECK(iterations > 1);
-    CHECK(passed_on == 2 * 4 * 8 * 13 * iterations);
+    CHECK(passed_on == std::size_t{2 * 4 * 8 * 13} * lowered.averaged);
 }
 
 TEST_CASE("messages: of too many those of the lowest ranks stay") {
