@@ -53,20 +53,21 @@ std::vector<std::uint32_t> owners_of(const CollectiveAlgorithm& algorithm, const
 
 class Collection {
 public:
-    explicit Collection(const TimelineView& view) : view_(view), lanes_(view.graph), flows_(view.graph) {}
+    explicit Collection(const TimelineView& view)
+        : view_(view), lanes_(view.graph), flows_(view.graph), end_s_(view.window.end_s) {}
 
-    WindowMessages collect(std::size_t most) && {
-        choose(most);
+    WindowMessages collect(const MessageLimits& limits) && {
+        choose(limits);
         for (const MessageRecord& record : view_.timeline.trace.messages)
             if (complete(record) && lower(record) <= all_.last) add(record);
         std::ranges::stable_sort(all_.messages, {}, [](const WindowMessage& message) {
             return std::tuple(message.record->start_s(), message.from, message.to);
         });
-        if (all_.messages.size() > most) {
-            all_.whole = false;
-            all_.left_out += all_.messages.size() - most;
-            all_.messages.resize(most);
+        if (all_.messages.size() > limits.most) {
+            all_.thinned = all_.cut = true;
+            all_.messages.resize(limits.most);
         }
+        all_.left_out = in_window_ - all_.messages.size();
         return std::move(all_);
     }
 
@@ -76,28 +77,33 @@ private:
         return record.put_s != MessageRecord::never && record.got_s != MessageRecord::never;
     }
     bool in_window(const MessageRecord& record) const {
-        return record.end_s() > view_.window.start_s && record.start_s() < view_.window.end_s;
+        return record.end_s() > view_.window.start_s && record.start_s() < end_s_;
     }
     ProcessId process_of(TaskId task) const { return view_.graph.streams()[view_.graph.tasks()[task].stream].process; }
     ProcessId lower(const MessageRecord& record) const {
         return std::min(process_of(record.sender), process_of(record.receiver));
     }
 
-    /// Finds the last process whose messages stay.
-    void choose(std::size_t most) {
-        std::vector<std::size_t> messages(view_.graph.processes().size(), 0);
+    /// Calls each(record) for every message that is in flight before end_s_.
+    template <class Each>
+    void each_in_window(Each each) const {
         for (const MessageRecord& record : view_.timeline.trace.messages)
-            if (complete(record) && in_window(record)) ++messages[lower(record)];
+            if (complete(record) && in_window(record)) each(record);
+    }
+
+    /// Finds the time until which messages stay, and the last process whose messages do.
+    void choose(const MessageLimits& limits) {
+        each_in_window([&](const MessageRecord&) { ++in_window_; });
+        const double shorter_s = view_.window.start_s + limits.first_s;
+        all_.shortened = in_window_ > limits.most && shorter_s < end_s_;
+        if (all_.shortened) end_s_ = shorter_s;
+        std::vector<std::size_t> messages(view_.graph.processes().size(), 0);
+        each_in_window([&](const MessageRecord& record) { ++messages[lower(record)]; });
         std::size_t count = 0;
-        bool open = true;
-        for (ProcessId process = 0; process < messages.size(); ++process) {
-            open = open && (count == 0 || count + messages[process] <= most);
-            if (open) {
-                count += messages[process];
-                all_.last = process;
-            } else {
-                all_.left_out += messages[process];
-            }
+        for (ProcessId process = 0; process < messages.size() && !all_.thinned; ++process) {
+            all_.thinned = count > 0 && count + messages[process] > limits.most;
+            if (!all_.thinned) all_.last = process;
+            count += messages[process];
         }
     }
 
@@ -162,6 +168,8 @@ private:
     const TimelineView& view_;
     const Lanes lanes_;
     Flows flows_;
+    double end_s_;  // when the window ends, or its part whose messages stay
+    std::size_t in_window_ = 0;
     std::map<std::tuple<TaskId, std::uint32_t, LaneId, std::uint32_t>, std::uint32_t> sent_;
     std::map<ExchangeId, std::uint32_t> entries_;
     WindowMessages all_;
@@ -169,9 +177,9 @@ private:
 
 }  // namespace
 
-WindowMessages messages_in_window(const TimelineView& view, std::size_t most) {
+WindowMessages messages_in_window(const TimelineView& view, const MessageLimits& limits) {
     if (view.timeline.trace.empty()) return {};
-    return Collection(view).collect(most);
+    return Collection(view).collect(limits);
 }
 
 }  // namespace syncline

@@ -119,19 +119,32 @@ Json runs_of_blocks(const std::vector<Blocks>& blocks) {
     return runs;
 }
 
-std::string note_of(const WindowMessages& window, const std::string& last) {
+/// Number of iterations whose messages are drawn in a window of more.
+constexpr std::uint32_t most_iterations = 4;
+
+std::string note_of(const WindowMessages& window, std::uint32_t iterations, const std::string& last) {
     if (window.left_out == 0) return "";
     const std::size_t count = window.messages.size();
-    return fmt::format("{} of {} messages are shown: {} {}.", count, count + window.left_out,
-                       window.whole ? "those of the processes up to" : "the first ones of", last);
+    std::string note = fmt::format("{} of {} messages are shown: ", count, count + window.left_out);
+    if (window.cut)
+        note += "the first ones of ";
+    else if (window.thinned)
+        note += "those of the processes up to ";
+    if (window.thinned) note += last;
+    if (window.shortened)
+        note += fmt::format("{}in the first {} of {} iterations", window.thinned ? ", " : "those ", most_iterations,
+                            iterations);
+    return note + ".";
 }
 
-Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, const Words& words,
-                 const PageLimits& limits) {
+/// `iterations`: number in the window.
+Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, std::uint32_t iterations,
+                 const Words& words, const PageLimits& limits) {
     const double window_s = view.window.end_s - view.window.start_s;
     if (view.timeline.trace.empty() || window_s <= 0) return nullptr;
     const Trace& trace = view.timeline.trace;
-    const WindowMessages window = messages_in_window(view, limits.messages);
+    const WindowMessages window =
+        messages_in_window(view, {limits.messages, window_s * std::min(1.0, double{most_iterations} / iterations)});
 
     Numbers<std::uint32_t> routes, links, exchanges;
     Json paths = Json::array();
@@ -185,18 +198,18 @@ Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t 
         json["exchanges"].push_back(object(window.exchanges[number], words_of(window.exchanges[number], words)));
     json.update(columns);
     json["left_out"] = window.left_out;
-    json["note"] = note_of(window, process_name(view.graph, window.last, ranks));
+    json["note"] = note_of(window, iterations, process_name(view.graph, window.last, ranks));
     return json;
 }
 
 }  // namespace
 
 Json page_messages(const Lowered& training, const TimelineView& view, const PageLimits& limits) {
-    return messages_of(training.cluster, view, training.plan.ranks, words_of(training), limits);
+    return messages_of(training.cluster, view, training.plan.ranks, training.averaged, words_of(training), limits);
 }
 
 Json page_messages(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, const PageLimits& limits) {
-    return messages_of(cluster, view, ranks, {}, limits);
+    return messages_of(cluster, view, ranks, 1, {}, limits);
 }
 
 Json page_messages(const Cluster& cluster, const ExchangeRecording& recording, const PageLimits& limits) {
@@ -204,7 +217,7 @@ Json page_messages(const Cluster& cluster, const ExchangeRecording& recording, c
     const TaskGraph& graph = recording.view.graph;
     for (ExchangeId id = 0; id < graph.exchanges(); ++id)
         words[graph.exchange(id).algorithm.get()] = {recording.spec.operation, recording.spec.name};
-    return messages_of(cluster, recording.view, recording.ranks, words, limits);
+    return messages_of(cluster, recording.view, recording.ranks, recording.view.iteration + 1, words, limits);
 }
 
 Json exchange_messages(const Cluster& cluster, const CollectivePlan& plan) {

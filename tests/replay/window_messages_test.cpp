@@ -225,6 +225,25 @@ TEST_CASE("messages: of too many those of the lowest ranks stay") {
     CHECK(first["note"] == "5 of 56 messages are shown: the first ones of rank 0.");
 }
 
+TEST_CASE("messages: of too many iterations the first ones stay") {
+    // Two ranks exchange two buckets in 4 messages each, in 6 iterations that hardly differ.
+    Plan plan;
+    plan.algorithm.name = "ring";
+    plan.noise.jitter = 1e-6;
+    plan.iterations = 7;
+    const Lowered lowered = training(2, plan);
+    TimelineView view;
+    explain(lowered, {.uncontended = false}, &view);
+    PageLimits limits;
+    CHECK(page_messages(lowered, view, limits)["from"].size() == 48);
+    limits.messages = 40;
+    const Json json = page_messages(lowered, view, limits);
+    CHECK(json["from"].size() == 32);
+    CHECK(json["left_out"] == 16);
+    CHECK(json["note"] == "32 of 48 messages are shown: those in the first 4 of 6 iterations.");
+    CHECK(json["start_s"].back() < 4.0 / 6 * (view.window.end_s - view.window.start_s));
+}
+
 TEST_CASE(
     "messages: blocks and data follow the messages of exchanges that run at the same time, iteration by iteration") {
     // Two layers in buckets of their own, whose exchanges follow each other on the same connections.
