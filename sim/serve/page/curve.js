@@ -16,7 +16,8 @@ function curve(parent, {pick, go}) {
     parent.append(make("label", {class: "axis"}, make("h3", {}, "Curve over"), select), box, said, numbers);
     let shown = null;
 
-    function panel(quantity, points, previous, knob, {top, height, left, right, last}) {
+    function panel(quantity, points, previous, knob, {top, height, start, right, last}) {
+        const left = start + 46;
         const known = ({[quantity.field]: value}) => (value ?? null) !== null;
         const all = [...points, ...previous].filter(known).map((point) => point[quantity.field]);
         const high = Math.max(quantity.least ?? 0, ...all) * 1.12, bottom = top + height;
@@ -24,7 +25,7 @@ function curve(parent, {pick, go}) {
         const at = (value) => knob.values.indexOf(value), x = (value) => left + 14 + (right - left - 28) * at(value) / Math.max(1, knob.values.length - 1);
         const drawn = (list) => list.filter((point) => known(point) && at(point.value) >= 0);
         const path = (list) => drawn(list).map((point, i) => `${i ? "L" : "M"}${short(x(point.value))} ${short(y(point[quantity.field]))}`).join("");
-        const shapes = [label_at(0, top - 4, quantity.title, {"font-weight": 650, "font-size": 12.5})];
+        const shapes = [label_at(start, top - 4, quantity.title, {"font-weight": 650, "font-size": 12.5})];
         for (const tick of round_numbers(0, high, 3))
             shapes.push(shape("path", {d: `M${left} ${y(tick)}H${right}`, stroke: "var(--line)"}),
                 label_at(left - 5, y(tick) + 4, quantity.text(tick), {"text-anchor": "end", "font-size": 10.5, fill: "var(--faint)"}));
@@ -46,7 +47,8 @@ function curve(parent, {pick, go}) {
             const every = Math.ceil(knob.values.length * wide / (right - left));
             knob.values.forEach((value, i) => {
                 if (i % every === 0)
-                    shapes.push(label_at(x(value), bottom + 15, shown_value(value), {"text-anchor": "middle", "font-size": 11, fill: "var(--faint)"}));
+                    shapes.push(label_at(x(value), bottom + 15, shown_value(value), {
+                        "text-anchor": i === knob.values.length - 1 && x(value) + wide / 2 > right + 4 ? "end" : "middle", "font-size": 11, fill: "var(--faint)"}));
             });
         }
         return shapes;
@@ -58,14 +60,17 @@ function curve(parent, {pick, go}) {
         const has = ({field}) => points.some((point) => (point[field] ?? null) !== null);
         const wanted = exchange ? [{...curve_quantities[2], title: "time of the smallest exchange"}] : knob.key === "training.ranks" ? curve_quantities.slice(0, 2) : [curve_quantities[2], curve_quantities[0]];
         const list = wanted.filter(has).length > 0 ? wanted.filter(has) : [curve_quantities[2]];
-        const height = list.length > 1 ? 104 : 150;
-        let top = 18;
-        const shapes = list.flatMap((quantity, i) => {
-            const made = panel(quantity, points, previous, knob, {top, height, left: 46, right: width - 2, last: i === list.length - 1});
-            top += height + 26;
-            return made;
-        });
-        svg.setAttribute("viewBox", `0 0 ${width} ${top - 4}`);
+        // Two panels stand beside each other if there is room.
+        const beside = list.length > 1 && width >= 560, height = beside || list.length === 1 ? 150 : 104;
+        const wide = beside ? (width - 28) / list.length : width, down = beside ? 0 : height + 26;
+        const shapes = list.flatMap((quantity, i) => panel(quantity, points, previous, knob, {
+                                        top: 18 + i * down,
+                                        height,
+                                        start: beside ? i * (wide + 28) : 0,
+                                        right: (beside ? i * (wide + 28) : 0) + wide - 2,
+                                        last: beside || i === list.length - 1
+                                    }));
+        svg.setAttribute("viewBox", `0 0 ${width} ${18 + (list.length - 1) * down + height + 22}`);
         svg.setAttribute("aria-label", `${list.map(({title}) => title).join(" and ")} over ${knob.label}; the table below has the numbers.`);
         svg.replaceChildren(...shapes);
     }

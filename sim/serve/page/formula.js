@@ -62,6 +62,9 @@ function formula_value(node, values) {
     return node.product.reduce((all, [part, divides]) => (divides ? all / of(part) : all * of(part)), 1);
 }
 
+/// Returns the parts of a sum that are not inside brackets.
+const addends = (text) => text.split(/ \+ (?![^(]*\))/);
+
 const symbols_of = (node) => (node.symbol ? [node.symbol] : [node.ceil, node.lg, ...(node.sum ?? []).map(([, part]) => part), ...(node.product ?? []).map(([part]) => part)].filter(Boolean).flatMap(symbols_of));
 
 /// Returns the formula with numbers in place of symbols: bytes as "12.5 MB", a time per byte as a bandwidth that
@@ -91,8 +94,10 @@ function formula_numbers(node, values, inside = false) {
 function exchange_formula(result, theory) {
     const [exchange] = (theory.formula ?? "").split("; none ");
     if (exchange === "" || /^none |^no exchange|Σ exchanges|; or /.test(exchange)) return null;
-    const text = exchange.replace(/, in \d+ channels$/, "").replace("max over servers of its bytes", "h").replace(/ \+ reductions$/, "");
     const term = (symbol) => theory.terms.find((one) => one.symbol === symbol)?.value ?? undefined;
+    const whole = exchange.replace(/, in \d+ channels$/, "").replace("max over servers of its bytes", "h").replace(/ \+ reductions$/, "");
+    // Additions that take no time are left out.
+    const text = term("γ") === 0 ? addends(whole).filter((part) => !/γ/.test(part)).join(" + ") : whole;
     const tree = parsed_formula(text), buckets = term("B") ?? 1;
     const values = {N: term("N"), S: term("max S"), "α": term("α"), "β": term("β"), "γ": term("γ"), s: term("s")};
     const seconds = buckets === 1 || values.s ? result.closed_form.communication_time_s : term("T(max S)");
@@ -138,7 +143,9 @@ function show_formula(parent, {result, variant}) {
             if (exposed < all * 0.9995) said.push(`Of ${units.s(all)} in exchanges, ${units.s(all - exposed)} are beside computation.`);
         }
         lines.push(formula_line("= ", term_of("computation", units.s(c)), " + ", term_of("exposed communication", units.s(Math.max(0, closed - c))), " = ", make("b", {}, units.s(closed))));
-        if (exchange.values && exchange.values["α"] === 0) said.push("There is no latency: α = 0.");
+        const zero = [["α", "latency"], ["γ", "time for adding up"]].filter(([symbol]) => exchange.values?.[symbol] === 0);
+        if (zero.length > 0) said.push(`There is no ${zero.map(([symbol, name]) => `${name} (${symbol} = 0)`).join(" and no ")}.`);
+        if (exchange.values?.["β"] > 0) said.push(`1/β is the bandwidth, ${units.Bps(1 / exchange.values["β"])}.`);
     } else if (stages > 1 && /gpipe|1f1b|interleaved/i.test(schedule ?? "") && m > 0) {
         const per = c / m, fill = (stages - 1) / (v || 1), formula = (m + fill) * per;
         const i = (text) => make("i", {}, text);

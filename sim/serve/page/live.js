@@ -4,6 +4,7 @@ theme();
 
 const own_names = new Set(["lesson", "variant", "t", "curve", "at", "passes", "token"]);  // the other names of the address are knobs
 let about = null;    // what the server offers
+let first = null;    // the lesson that the address without settings opens; null: the scenario
 let lesson = null;   // the lesson that is open; null: the scenario
 let subject = null;  // what is simulated: its variants and knobs
 let setting = null;  // {variant, set} as the knobs say
@@ -45,7 +46,7 @@ function header() {
     const nav = make("nav", {id: "lessons", "aria-label": "Lessons"}, ...entries);
     document.getElementById("bar").replaceChildren(make("div", {class: "brand"}, "Syncline", make("span", {}, here === null ? " control room" : " classroom")), nav);
     const current = nav.querySelector("[aria-current]");
-    if (current) nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
+    if (current) nav.scrollLeft = current.offsetLeft - Math.max(8, (nav.clientWidth - current.offsetWidth) / 2);
 }
 
 function steps(done) {
@@ -70,7 +71,7 @@ async function open(number, keep = false) {
     } catch (refused) {
         return fatal(refused);
     }
-    remember("lesson", number === null || number === about.start.lesson ? null : String(number));
+    remember("lesson", number === first ? null : String(number ?? 0));
     const set = {};
     if (keep)
         for (const [name, value] of address)
@@ -87,7 +88,7 @@ async function open(number, keep = false) {
 /// Returns the lesson with the questions as text and the guess as numbers, whichever field they came in.
 function merged(got, before) {
     const numbers = Array.isArray(got.given) ? got.given : Array.isArray(got.prediction) ? got.prediction : got.guess.given;
-    return {...got, given: Array.isArray(numbers) ? numbers : null, prediction: typeof got.prediction === "string" ? got.prediction : before?.prediction ?? ""};
+    return {...got, given: Array.isArray(numbers) && numbers.length > 0 ? numbers : null, prediction: typeof got.prediction === "string" ? got.prediction : before?.prediction ?? ""};
 }
 
 function fatal(refused) {
@@ -157,7 +158,7 @@ function explore() {
     const knobs = make("div", {id: "knobs"}), reset = make("button", {type: "button", class: "small", onclick: () => change({variant: subject.variant, set: {}})}, "Reset");
     const details = make("details", {class: "numbers all"}, make("summary", {}, "All details of this run: timeline, critical path, links, theory"));
     Object.assign(view, {
-        player: card("picture-card"), why: make("p", {id: "why", "aria-live": "polite"}), rows: shape("svg", {class: "drawing", role: "img", "aria-label": "Timelines, one above the other; all details are in the table below."}),
+        player: card("picture-card o1"), why: make("p", {id: "why", "aria-live": "polite"}), rows: shape("svg", {class: "drawing", role: "img", "aria-label": "Timelines, one above the other; all details are in the table below."}),
         rows_title: make("h2", {}, "When does what happen?"), rows_legend: make("ul", {class: "legend"}), knobs, problem: make("div"), time: make("b", {id: "time"}), facts: make("div", {class: "facts"}), parts: make("div"),
         formula: make("div", {class: "formula-box"}), keep_button, reset, details, details_place: make("div")
     });
@@ -170,10 +171,10 @@ function explore() {
     view.rows_card = card("rows-card o5", make("div", {class: "heading"}, view.rows_title, keep_button), view.rows_box, view.rows_legend);
     view.explore.replaceChildren(
         make("div", {class: "two"},
-            make("div", {}, Object.assign(view.player, {className: "figure picture-card o1"}), card("why-card o3", view.why), view.rows_card),
+            make("div", {}, view.player, card("why-card o3", view.why), view.rows_card, curve_card),
             make("div", {}, card("knobs-card o2", make("div", {class: "heading"}, make("h2", {}, "Knobs"), reset), knobs, view.problem),
-                card("numbers-card o4", make("div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time), view.facts, view.parts, view.formula), curve_card)),
-        view.take_card = card("take"), ...(lesson ? [view.solution = make("section", {id: "solution"})] : []), make("section", {class: "figure"}, details),
+                card("numbers-card o4", make("div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time), view.facts, view.parts, view.formula))),
+        ...(lesson ? [view.solution = make("section", {id: "solution"})] : []), view.take_card = card("take"), make("section", {class: "figure"}, details),
         make("p", {class: "keys"}, make("kbd", {}, "space"), " play · ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " step · ", make("kbd", {}, "Home"), " start · the address of this page keeps your settings"));
     view.take = take_along(view.take_card, {with_predictions: lesson !== null});
     view.panel = knob_panel(knobs, turn);
@@ -323,17 +324,30 @@ function show_why(before, run) {
 
 function show_player(run, before) {
     if (typeof player !== "function" || run.kind === "other") return;
-    view.player.hidden = false;
+    view.player.hidden = false;  // it is laid out for its width
     if (view.film) {
         view.film.show(run);
     } else {
-        view.film = player(view.player, run, {autoplay: before === null && lesson !== null && !calm.matches});
-        const clock = view.player.querySelector(".clock");
-        if (clock) new MutationObserver(() => move_head(Number(clock.dataset.seconds))).observe(clock, {attributes: true, attributeFilter: ["data-seconds"]});
+        const at = Number(address.get("t"));
+        view.film = player(view.player, run, {autoplay: before === null && lesson !== null && !(at > 0), frame: moved_to});
+        if (at > 0) view.film.seconds = at;
     }
+    view.player.hidden = view.player.querySelector("svg") === null;
 }
 
-/// Moves the line of the timelines to the time that the picture shows.
+let film_timer = null;
+
+/// The picture shows another time: the line of the timelines follows, and the address when it rests.
+function moved_to(seconds) {
+    move_head(seconds);
+    clearTimeout(film_timer);
+    film_timer = setTimeout(() => {
+        if (shown) remember("t", seconds > 0 && seconds < 0.9999 * run_window(shown) ? String(Number(seconds.toPrecision(5))) : null);
+    }, 400);
+}
+
+const run_window = ({variant, result}) => variant?.stages?.window_s ?? variant?.timeline?.window_s ?? result.iteration_time_s ?? Infinity;
+
 function move_head(seconds) {
     const head = view.rows.querySelector(".head");
     if (!head || !view.rows_x || !Number.isFinite(seconds)) return;
@@ -362,8 +376,7 @@ function show_rows(before = view.before ?? null) {
     const {parts, x} = draw_rows(view.rows, width, list);
     view.rows_x = x;
     view.rows_legend.replaceChildren(...parts.map((part) => make("li", {}, make("i", {style: `background: ${paint_of(part)}`}), part)), make("li", {}, make("i", {class: "hatched"}), "nothing runs"));
-    const clock = view.player.querySelector(".clock");
-    if (clock) move_head(Number(clock.dataset.seconds));
+    if (view.film) move_head(view.film.seconds);
 }
 
 // ---- the curve ----
@@ -424,9 +437,12 @@ function lesson_code(text) {
     }}, "Turn the knobs so")] : []));
 }
 
+/// Returns the sections of a Markdown text, [heading, text].
+const sections_of = (text) => (text ?? "").split(/^(?=## )/m).filter((one) => one.startsWith("## ")).map((one) => [/^## (.*)/.exec(one)[1], one]);
+
 function show_solution() {
     const part = (title, text, open_it) => (without_heading(text).trim() === "" ? [] : [make("details", {class: "figure text", open: open_it ? "" : null}, make("summary", {}, make("h2", {}, title)), ...markdown(without_heading(text), lesson_code))]);
-    view.solution.replaceChildren(...part("Answer", lesson.answer, true), ...part("Exercises", lesson.exercises, true), ...part("Answers to the exercises", lesson.solutions, false), ...part("Typical mistakes", lesson.mistakes, false));
+    view.solution.replaceChildren(...part("Answer", lesson.answer, true), ...part("Exercises", lesson.exercises, true), ...part("Answers to the exercises", lesson.solutions, false), ...sections_of(lesson.further).flatMap(([title, text]) => part(title, text, false)));
 }
 
 /// Draws the report's details of the run, when they are open.
@@ -446,15 +462,13 @@ document.addEventListener("keydown", (event) => {
     const {target, key} = event;
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !view?.film) return;
     if (/^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY|A)$/.test(target.tagName) || target.closest?.("[role=group][tabindex]")) return;
-    const press = (selector) => view.player.querySelector(selector)?.click();
+    const {film} = view;
     const action = {
-        " ": () => press("button.play"), ArrowLeft: () => press("button.back"), ArrowRight: () => press("button.on"),
+        " ": () => view.player.querySelector("button.play")?.click(),
+        ArrowLeft: () => film.step(-1),
+        ArrowRight: () => film.step(1),
         Home: () => {
-            const slider = view.player.querySelector("input[type=range]");
-            if (slider) {
-                slider.value = slider.min;
-                slider.dispatchEvent(new Event("input", {bubbles: true}));
-            }
+            film.seconds = 0;
         }
     }[key];
     if (!action) return;
@@ -472,8 +486,11 @@ async function start() {
     } catch (refused) {
         return fatal(refused);
     }
-    const number = Number(address.get("lesson") ?? /^\/lesson\/(\d+)$/.exec(location.pathname)?.[1] ?? about.start.lesson ?? 0);
     document.getElementById("footer").textContent = `Syncline ${about.version}. Everything on this page comes from this machine. Charts: Chart.js ${Chart.version}, MIT licence.`;
-    await open(about.lessons.some(({id}) => id === number) ? number : about.start.scenario ? null : about.lessons[0].id, true);
+    const known = (number) => about.lessons.some(({id}) => id === number);
+    const named = Number(/^\/lesson\/(\d+)$/.exec(location.pathname)?.[1]);
+    first = known(named) ? named : about.start.lesson ?? (about.start.scenario ? null : about.lessons[0].id);
+    const number = address.has("lesson") ? Number(address.get("lesson")) : first;
+    await open(known(number) ? number : about.start.scenario ? null : first, true);
 }
 start();

@@ -97,6 +97,7 @@ function predict(parent, lesson, {commit, again}) {
         ]);
         rows.forEach((row, i) => {
             const x = left + column * (i + 0.21), wide = column * 0.58, middle = x + wide / 2;
+            const time = (value) => units.s(column < 72 ? Number(value.toPrecision(3)) : value);
             const say = (y, text) => label_at(middle, y, text, {
                 "text-anchor": "middle", "font-size": size, "font-weight": 700, stroke: "var(--card)", "stroke-width": 3, "paint-order": "stroke"});
             if (narrow) shapes.push(label_at(middle, bottom, i + 1, {"text-anchor": "middle", "font-weight": 650, fill: "var(--faint)"}));
@@ -110,7 +111,7 @@ function predict(parent, lesson, {commit, again}) {
                         shapes.push(titled(shape("rect", {class: "grow", x, y: high, width: wide, height: Math.max(0.5, (scale.logarithmic ? base : low) - high - 0.8), rx: 2, fill: paint_of(part)}),
                             `${row}: ${part === "quantity" ? "" : `${part} `}${units.s(value)}`));
                 }
-                shapes.push(say(Math.min(scale.y(lesson.seconds[i]), guess[i] === null ? base : Math.max(scale.y(guess[i]), scale.y(lesson.seconds[i]) - 1e-6)) - 7, units.s(lesson.seconds[i])));
+                shapes.push(say(Math.min(scale.y(lesson.seconds[i]), guess[i] === null ? base : Math.max(scale.y(guess[i]), scale.y(lesson.seconds[i]) - 1e-6)) - 7, time(lesson.seconds[i])));
                 if (guess[i] !== null)
                     shapes.push(
                         shape("path", {d: `M${x - 8} ${scale.y(guess[i])}h${wide + 16}`, stroke: "var(--ink)", "stroke-width": 2.5, "stroke-dasharray": "6 4"}));
@@ -120,7 +121,7 @@ function predict(parent, lesson, {commit, again}) {
                     shape("rect", {x, y, width: wide, height: base - y, rx: 4, fill: known ? "var(--quantity)" : "none", "fill-opacity": 0.35,
                         stroke: known ? null : "var(--faint)", "stroke-dasharray": known ? null : "4 4"}),
                     shape("rect", {class: "handle", x: x - 4, y: y - 5, width: wide + 8, height: 10, rx: 5, fill: known ? "var(--ink)" : "var(--faint)"}),
-                    say(y - 12, known ? units.s(guess[i]) : "?"));
+                    say(y - 12, known ? time(guess[i]) : "?"));
             }
         });
         shapes.push(shape("path", {d: `M${left - 6} ${base}H${width}`, stroke: "var(--ink)", "stroke-width": 1.5}));
@@ -198,7 +199,7 @@ function predict(parent, lesson, {commit, again}) {
         parts(row, result) {
             const i = rows.indexOf(row);
             if (i < 0 || !done || !same_time(result.iteration_time_s, lesson.seconds[i])) return;
-            stacks[i] = iteration_parts.map(([part, of]) => [part, of(result)]).filter(([, value]) => value > 0);
+            stacks[i] = iteration_parts.map(([part, of]) => [part, of(result)]).filter(([, value]) => value > 1e-3 * result.iteration_time_s);
             draw();
             const shown = answer_parts.filter((part) => stacks.some((stack) => stack?.some(([name]) => name === part)));
             const legend = make("ul", {class: "legend"}, ...shown.map((part) => make("li", {}, make("i", {style: `background: ${paint_of(part)}`}), part)));
@@ -221,9 +222,11 @@ function verdict(lesson, guess, again) {
         make("h3", {}, given ? (lesson.judgement ? sentence_of(lesson.judgement) : "Compare your guess with the answer.") : "No guess this time."),
     ];
     if (model)
-        children.push(make(
-            "p", {}, "Your numbers are those of the model ", make("b", {}, `“${model.name}”`), ":"), make("ul", {class: "cells"}, ...model.cells.map((cell, i) => make(
-            "li", {}, make("span", {}, rows[i]), make("code", {}, cell), make("span", {class: "note"}, `the answer: ${units.s(lesson.seconds[i])}`)))));
+        children.push(
+            make("p", {}, "It gives:"),
+            make("table", {class: "cells"}, make("tbody", {}, ...model.cells.map((cell, i) => make(
+                "tr", {}, make("th", {scope: "row"}, rows[i]), make("td", {}, make("code", {}, cell)),
+                make("td", {class: "note"}, `and not ${units.s(lesson.seconds[i])}`))))));
     children.push(
         make("p", {class: "note"}, "The reason is in the answer below. The simulation shows it: play it, and turn the knobs."),
         make("button", {type: "button", class: "link", id: "again", onclick: again}, "Guess again"));

@@ -20,7 +20,7 @@ function rows_of_run({variant: {stages, timeline}}) {
     const bands = equal_processes(timeline), rows = [];
     for (const band of bands) {
         const {lanes} = band.members[0];
-        const name = band.members.length > 1 ? band.name : lanes[0].process;
+        const name = band.members.length > 1 ? band.name.split(":")[0] : lanes[0].process;
         const part_of_bar = (bar) => ({...bar, part: bar_kinds[bar.kind], opacity: 1, title: bar.name});
         const computing = lanes.filter(({stream}) => /compute/.test(stream)).flatMap(({bars: list}) => list.map(part_of_bar));
         const others = lanes.filter(({stream}) => !/compute/.test(stream)).flatMap(({bars: list}) => list.map(part_of_bar));

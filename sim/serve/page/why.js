@@ -37,7 +37,10 @@ function moved_parts(before, after) {
 
 /// Says what the busiest link carries, in which way the traffic changed.
 function moved_traffic(before, after) {
-    const busiest = ({variant}) => variant.explanation?.links?.[0];
+    const busiest = ({variant}) => {
+        const first = variant.explanation?.links?.[0];
+        return first && {...first, link: first.link.replace("->", " → ")};
+    };
     const [from, to] = [busiest(before), busiest(after)];
     if (!from || !to) return "";
     if (to.bandwidth_Bps !== from.bandwidth_Bps && same_exactly(to.bytes, from.bytes))
@@ -73,7 +76,7 @@ function what_changed(before, after) {
         return {knobs, time, reason: `${traffic ? `${traffic} ` : ""}${limit}${more}`.trim()};
     }
     const same_limit = before.result.limited_by === after.result.limited_by;
-    if (traffic && reasons.length > 0 && !/^Computation/.test(reasons[0])) reasons.splice(1, 0, traffic);
+    if (traffic && /^Communication/.test(reasons[0] ?? "")) reasons.splice(1, 0, traffic);
     if (!same_limit && limit) reasons.push(limit);
     return {knobs, time, reason: reasons.slice(0, 3).join(" ")};
 }
