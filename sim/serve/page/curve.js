@@ -38,7 +38,8 @@ function curve(parent, {pick, go}) {
             dot.addEventListener("click", () => go(point.value));
             shapes.push(dot);
             if (here) {
-                const end = x(point.value) > right - 70;
+                const next = drawn(points).find((other) => at(other.value) > at(point.value));
+                const rises = next && next[quantity.field] > value * 1.02, end = x(point.value) > right - 70 || (rises && x(point.value) > left + 60);
                 shapes.push(label_at(x(point.value) + (end ? -10 : 10), Math.max(top + 12, y(value) - 9), quantity.text(value), {"text-anchor": end ? "end" : "start", "font-weight": 700, "font-size": 12.5, stroke: "var(--card)", "stroke-width": 4, "paint-order": "stroke"}));
             }
         }

@@ -305,7 +305,8 @@ function show_numbers(run) {
         ...fact("memory of a device", result.memory?.total_bytes > 0 ? units.B(result.memory.total_bytes) : null)
     ]));
     if (!lesson && kind === "training") show_answer(view.answer, result, run.variant, false);
-    view.parts.replaceChildren(...(exchange ? [sizes_table(run)] : kind === "training" ? [...time_bar(result).children].slice(1) : []));
+    if (!lesson && kind === "training") view.facts.replaceChildren();  // the answer above has them
+    view.parts.replaceChildren(...(exchange ? [sizes_table(run)] : kind === "training" && lesson ? [...time_bar(result).children].slice(1) : []));
     if (kind === "training") show_formula(view.formula, run);
     else view.formula.replaceChildren(...(exchange ? [note("The formula is the closed form of the algorithm on the same network.")] : []));
     view.reset.hidden = Object.keys(setting.set).length === 0 && setting.variant === subject.variant;

@@ -201,6 +201,7 @@ function predict(parent, lesson, {commit, again}) {
             if (i < 0 || !done || !same_time(result.iteration_time_s, lesson.seconds[i])) return;
             stacks[i] = iteration_parts.map(([part, of]) => [part, of(result)]).filter(([, value]) => value > 1e-3 * result.iteration_time_s);
             draw();
+            if (scale.logarithmic) return;  // parts cannot be stacked
             const shown = answer_parts.filter((part) => stacks.some((stack) => stack?.some(([name]) => name === part)));
             const legend = make("ul", {class: "legend"}, ...shown.map((part) => make("li", {}, make("i", {style: `background: ${paint_of(part)}`}), part)));
             const chart = form.querySelector(".chart");

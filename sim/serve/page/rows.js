@@ -30,21 +30,29 @@ function rows_of_run({variant: {stages, timeline}}) {
     return {window_s: timeline.window_s, rows: rows.slice(0, most_rows), more: Math.max(0, rows.length - most_rows)};
 }
 
+const short_row = (name, room) => {
+    const most = Math.floor((room - 8) / text_width("n", 11.5));
+    return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+};
+
 /// Draws runs, [{title, run}], into `svg`; returns the parts of time that appear.
 function draw_rows(svg, width, list) {
     const groups = list.map(({title, run}) => ({title, ...rows_of_run(run)})).filter(({rows}) => rows);
-    const longest = Math.max(...groups.map(({window_s}) => window_s)), left = width < 480 ? 74 : 104, right = width - 6;
+    const longest = Math.max(...groups.map(({window_s}) => window_s)), left = width < 480 ? 74 : 112, right = width - 6;
     const x = (time) => left + (right - left) * time / longest;
     const parts = new Set(), shapes = [], tile = `hatch-${Math.round(width)}`;
     shapes.push(shape("defs", {}, shape("pattern", {id: tile, width: 7, height: 7, patternUnits: "userSpaceOnUse"}, shape("path", {d: "M0 7L7 0", stroke: "var(--idle)", "stroke-width": 1, "stroke-opacity": 0.55}))));
     let y = 0;
     for (const {title, rows, window_s, more} of groups) {
-        shapes.push(label_at(0, y + 13, title, {"font-weight": 650, "font-size": 12.5}),
-            label_at(Math.min(right, x(window_s)), y + 13, units.s(window_s), {"text-anchor": "end", "font-weight": 650, "font-size": 12.5, stroke: "var(--card)", "stroke-width": 4, "paint-order": "stroke"}));
+        // The time stands over the end of the bars, or after the title if there is no room.
+        const end = units.s(window_s), bold = {"font-weight": 650, "font-size": 12.5};
+        const most = Math.floor((width - text_width(end, 15)) / text_width("n", 12.5)), said = title.length > most ? `${title.slice(0, most - 1)}…` : title;
+        const apart = x(window_s) - text_width(end, 14) > text_width(said, 13.5);
+        shapes.push(label_at(0, y + 13, apart ? said : `${said}: ${end}`, bold), ...(apart ? [label_at(x(window_s), y + 13, end, {"text-anchor": "end", ...bold})] : []));
         y += 19;
         for (const {name, bars: list_of_bars, network} of rows) {
             const height = network ? 13 : 19;
-            shapes.push(label_at(left - 8, y + height / 2 + 4, name.length > 15 ? `${name.slice(0, 14)}…` : name, {"text-anchor": "end", "font-size": 11.5, fill: network ? "var(--faint)" : "var(--ink)"}));
+            shapes.push(label_at(left - 8, y + height / 2 + 4, short_row(name, left), {"text-anchor": "end", "font-size": 11.5, fill: network ? "var(--faint)" : "var(--ink)"}));
             shapes.push(shape("rect", {x: left, y, width: Math.max(1, x(window_s) - left), height, fill: `url(#${tile})`, stroke: "var(--line)"}));
             // Narrower bars than half a pixel are drawn once a pixel.
             let last = -1;

@@ -72,8 +72,8 @@ function what_changed(before, after) {
     const traffic = moved_traffic(before, after);
     if (same_exactly(from, to)) {
         const rate = after.result.throughput_samples_per_s;
-        const more = rate && !same_exactly(rate, before.result.throughput_samples_per_s ?? 0) ? ` It trains ${digits(rate, 4)} samples per second in place of ${digits(before.result.throughput_samples_per_s ?? 0, 4)}.` : "";
-        return {knobs, time, reason: `${traffic ? `${traffic} ` : ""}${limit}${more}`.trim()};
+        const more = rate && !same_exactly(rate, before.result.throughput_samples_per_s ?? 0) ? `All together train ${digits(rate, 4)} samples per second in place of ${digits(before.result.throughput_samples_per_s ?? 0, 4)}. ` : "";
+        return {knobs, time, reason: more + (more ? "" : traffic && `${traffic} `) + limit};
     }
     const same_limit = before.result.limited_by === after.result.limited_by;
     if (traffic && /^Communication/.test(reasons[0] ?? "")) reasons.splice(1, 0, traffic);
