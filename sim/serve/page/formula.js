@@ -139,7 +139,8 @@ function show_formula(parent, {result, variant}) {
             lines.push(formula_line("= ", ...(beside ? [] : [term_of("computation", units.s(c)), " + "]), term_of("exposed communication", formula_numbers(exchange.tree, exchange.values)), ...(beside ? [" = ", make("b", {}, units.s(exchange.seconds))] : [])));
         if (exchange.h) said.push(`h: the bytes of the fullest server, ${units.B(exchange.h)}.`);
         if (beside) {
-            lines.push(formula_line(make("i", {}, "T"), " = ", term_of("computation", make("i", {}, "c")), " + ", term_of("exposed communication", "what is exposed")));
+            const one_by_one = same_exactly(exposed, all) && exchange.tree && same_exactly(exchange.buckets * exchange.seconds, all);
+            lines.push(formula_line(make("i", {}, "T"), " = ", term_of("computation", make("i", {}, "c")), " + ", term_of("exposed communication", one_by_one ? make("i", {}, `${exchange.buckets}·t`) : "what is exposed")));
             if (exposed < all * 0.9995) said.push(`Of ${units.s(all)} in exchanges, ${units.s(all - exposed)} are beside computation.`);
         }
         lines.push(formula_line("= ", term_of("computation", units.s(c)), " + ", term_of("exposed communication", units.s(Math.max(0, closed - c))), " = ", make("b", {}, units.s(closed))));

@@ -79,7 +79,7 @@ async function open(number, keep = false) {
     const named = address.get("variant");
     setting = {variant: subject.variants.includes(named) ? named : subject.variant, set};
     shown = kept = null;
-    document.title = `${lesson ? `${lesson.id}. ${lesson.title}` : subject.name} – Syncline`;
+    document.title = `${lesson ? `${lesson.id}. ${lesson.title}` : subject.title ?? subject.name} – Syncline`;
     header();
     build();
     if (!keep) window.scrollTo(0, 0);
@@ -105,7 +105,7 @@ function build() {
     const main = document.getElementById("main"), done = !lesson || lesson.done;
     view = {};
     main.replaceChildren(
-        ...(lesson ? [steps(done)] : []), make("h1", {}, lesson ? lesson.title : subject.name),
+        ...(lesson ? [steps(done)] : []), make("h1", {}, lesson ? lesson.title : subject.title ?? subject.name),
         ...(lesson ? [make("div", {id: "question"}, ...markdown(without_heading(lesson.question)))] : [make("p", {class: "note"}, "Turn a knob: the scenario is simulated again, message by message.")]),
         ...(lesson ? [view.predict_place = make("div")] : [view.answer = make("section", {id: "answer", "aria-label": "Answer"})]), view.explore = make("div", {id: "explore"}));
     if (lesson) view.guess = predict(view.predict_place, lesson, {commit, again});
@@ -443,7 +443,7 @@ const sections_of = (text) => (text ?? "").split(/^(?=## )/m).filter((one) => on
 
 function show_solution() {
     const part = (title, text, open_it) => (without_heading(text).trim() === "" ? [] : [make("details", {class: "figure text", open: open_it ? "" : null}, make("summary", {}, make("h2", {}, title)), ...markdown(without_heading(text), lesson_code))]);
-    view.solution.replaceChildren(...part("Answer", lesson.answer, true), ...part("Exercises", lesson.exercises, true), ...part("Answers to the exercises", lesson.solutions, false), ...sections_of(lesson.further).flatMap(([title, text]) => part(title, text, false)));
+    view.solution.replaceChildren(...part("Answer", lesson.answer, true), ...part("Exercises", lesson.exercises, true), ...part("Answers to the exercises", lesson.solutions, false), ...sections_of(lesson.further).filter(([title]) => title !== "Picture").flatMap(([title, text]) => part(title, text, false)));
 }
 
 /// Draws the report's details of the run, when they are open.

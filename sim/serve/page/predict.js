@@ -77,11 +77,11 @@ function predict(parent, lesson, {commit, again}) {
     fields.append(...rows.map((row, i) => make(
                                   done ? "div" : "label", {class: "field"},
                                   make("span", {class: "row"}, make("b", {class: "index"}, i + 1), ...breakable_row(row)),
-                                  ...(done ? [make("b", {class: "answer"}, units.s(lesson.seconds[i])), error(i)] : [inputs[i]]))));
+                                  ...(done ? [make("b", {class: "answer"}, units.s(lesson.seconds[i])), ...(guess.some((value) => value !== null) ? [error(i)] : [])] : [inputs[i]]))));
 
     let scale = null, place = null;
     function draw() {
-        const width = printing ? 680 : Math.max(260, Math.round(box.clientWidth)), height = width < 480 ? 210 : 250;
+        const width = Math.max(260, Math.round(box.clientWidth)), height = width < 480 ? 210 : 250;
         const left = 52, column = (width - left) / rows.length, bottom = height - 4;
         const narrow = column < 92;
         fields.classList.toggle("list", narrow);
