@@ -188,8 +188,9 @@ function explore() {
             turn(knob.key, value);
         }
     });
+    const open_view = view;
     new ResizeObserver(() => {
-        if (shown && view.rows_box.clientWidth !== view.rows_width) show_rows();
+        if (shown && view === open_view && view.rows_box.clientWidth > 0 && view.rows_box.clientWidth !== view.rows_width) show_rows();
     }).observe(view.rows_box);
     if (lesson) show_solution();
     view.panel.show(moved(subject.knobs));

@@ -64,6 +64,7 @@ function predict(parent, lesson, {commit, again}) {
                                              placeholder: `? ${unit}`,
                                              oninput: () => set(i, parsed_time(inputs[i].value, unit)),
                                              onchange: () => {
+                                                 set(i, parsed_time(inputs[i].value, unit));
                                                  if (guess[i] !== null) inputs[i].value = units.s(guess[i]);
                                              }
                                          })));
