@@ -20,7 +20,7 @@ function knob_panel(parent, turn) {
                 turn(knob.key, knob.values[input.value]);
             }
         });
-        const element = make("div", {class: "knob", "data-key": knob.key}, make("div", {}, make("label", {for: id}, knob.label), output), input);
+        const element = make("div", {class: "knob", "data-key": knob.key, title: knob.key}, make("div", {}, make("label", {for: id}, knob.label), output), input);
         const say = (at) => {
             const value = at === null ? "not set" : shown_value(knob.values[at]);
             output.textContent = value;
@@ -35,7 +35,7 @@ function knob_panel(parent, turn) {
 
     function choice(knob, id) {
         const few = knob.values.length <= 4 && knob.values.join("").length + 4 * knob.values.length <= 40;
-        const element = make("div", {class: "knob", "data-key": knob.key}, make("div", {}, make(few ? "span" : "label", {id, ...(few ? {} : {for: `${id}-list`})}, knob.label)));
+        const element = make("div", {class: "knob", "data-key": knob.key, title: knob.key}, make("div", {}, make(few ? "span" : "label", {id, ...(few ? {} : {for: `${id}-list`})}, knob.label)));
         const chosen = (value) => {
             element.dataset.value = value;
             turn(knob.key, value);

@@ -2,12 +2,16 @@
 
 const time_units = {s: 1, sec: 1, ms: 1e-3, us: 1e-6, "µs": 1e-6, "μs": 1e-6, ns: 1e-9, min: 60};
 
-/// Returns the seconds of a text such as "1.2 s", "800 ms" or "1,5" (in `unit`); null if it is none.
-function parsed_time(text, unit) {
+/// Returns the seconds of a text such as "1.2 s", "800 ms" or "1,5"; null if it is none. Without a unit it is the one
+/// that comes nearest to `usual` seconds.
+function parsed_time(text, usual) {
     const found = /^\s*([0-9]*[.,]?[0-9]+(?:e[-+]?\d+)?)\s*([a-zµμ]*)\s*$/i.exec(text);
-    const factor = time_units[(found?.[2] || unit).toLowerCase()];
-    const value = found ? Number(found[1].replace(",", ".")) * (factor ?? NaN) : NaN;
-    return value > 0 && Number.isFinite(value) ? value : null;
+    if (!found) return null;
+    const number = Number(found[1].replace(",", "."));
+    const off = (factor) => Math.abs(Math.log(number * factor / usual));
+    const factor = found[2] ? time_units[found[2].toLowerCase()] :
+                              [1, 1e-3, 1e-6].reduce((best, one) => (off(one) < off(best) ? one : best));
+    return number * factor > 0 && Number.isFinite(number * factor) ? number * factor : null;
 }
 
 /// Returns the times that a text mentions, in seconds, and the unit of most of them.
@@ -62,9 +66,9 @@ function predict(parent, lesson, {commit, again}) {
                                              "data-row": row,
                                              "aria-label": `Your guess for ${row}`,
                                              placeholder: `? ${unit}`,
-                                             oninput: () => set(i, parsed_time(inputs[i].value, unit)),
+                                             oninput: () => set(i, parsed_time(inputs[i].value, usual)),
                                              onchange: () => {
-                                                 set(i, parsed_time(inputs[i].value, unit));
+                                                 set(i, parsed_time(inputs[i].value, usual));
                                                  if (guess[i] !== null) inputs[i].value = units.s(guess[i]);
                                              }
                                          })));

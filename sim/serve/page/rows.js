@@ -46,7 +46,7 @@ function draw_rows(svg, width, list) {
     for (const {title, rows, window_s, more} of groups) {
         // The time stands over the end of the bars, or after the title if there is no room.
         const end = units.s(window_s), bold = {"font-weight": 650, "font-size": 12.5};
-        const most = Math.floor((width - text_width(end, 15)) / text_width("n", 12.5)), said = title.length > most ? `${title.slice(0, most - 1)}…` : title;
+        const most = Math.floor((width - text_width(end, 15)) / text_width("n", 13.6)), said = title.length > most ? `${title.slice(0, most - 1)}…` : title;
         const apart = x(window_s) - text_width(end, 14) > text_width(said, 13.5);
         shapes.push(label_at(0, y + 13, apart ? said : `${said}: ${end}`, bold), ...(apart ? [label_at(x(window_s), y + 13, end, {"text-anchor": "end", ...bold})] : []));
         y += 19;

@@ -16,7 +16,7 @@ function moved_knobs(before, after) {
     });
 }
 
-const part_verbs = {computation: "Computation", "exposed communication": "Communication that nothing overlaps", waiting: "Waiting for others", idle: "Idle time"};
+const part_verbs = {computation: "Computation", "exposed communication": "Exposed communication", waiting: "Waiting for others", idle: "Idle time"};
 
 /// Says which part of the iteration moved most, and which did not.
 function moved_parts(before, after) {
@@ -70,13 +70,16 @@ function what_changed(before, after) {
     const limit = first_sentence(after.variant.explanation?.diagnosis);
     const reasons = moved_parts(before.result, after.result);
     const traffic = moved_traffic(before, after);
+    const [had, has] = [before, after].map(({result}) => result.memory?.total_bytes ?? 0);
+    const memory = has > 0 && had > 0 && Math.abs(has / had - 1) > 0.01 ? [`A device needs ${units.B(has)} of memory in place of ${units.B(had)}.`] : [];
     if (same_exactly(from, to)) {
         const rate = after.result.throughput_samples_per_s;
         const more = rate && !same_exactly(rate, before.result.throughput_samples_per_s ?? 0) ? `All together train ${digits(rate, 4)} samples per second in place of ${digits(before.result.throughput_samples_per_s ?? 0, 4)}. ` : "";
-        return {knobs, time, reason: more + (more ? "" : traffic && `${traffic} `) + limit};
+        return {knobs, time, reason: [more.trim(), more || memory.length > 0 ? "" : traffic, limit, ...memory].filter(Boolean).join(" ")};
     }
-    const same_limit = before.result.limited_by === after.result.limited_by;
-    if (traffic && /^Communication/.test(reasons[0] ?? "")) reasons.splice(1, 0, traffic);
-    if (!same_limit && limit) reasons.push(limit);
-    return {knobs, time, reason: reasons.slice(0, 3).join(" ")};
+    if (traffic && /^Exposed/.test(reasons[0] ?? "")) reasons.splice(1, 0, traffic);
+    const bubbles = [before, after].map(({result}) => result.pipeline_bubble ?? 0);
+    if (bubbles.every((bubble) => bubble > 0) && !same_exactly(...bubbles)) reasons.unshift(`The bubble goes from ${units.share(bubbles[0])} to ${units.share(bubbles[1])}.`);
+    if (before.result.limited_by !== after.result.limited_by && limit) reasons.push(limit);
+    return {knobs, time, reason: [...reasons.slice(0, 3), ...memory].join(" ")};
 }
