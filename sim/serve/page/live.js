@@ -282,7 +282,10 @@ function show(run) {
         requestAnimationFrame(() => {
             if (view !== open_view || shown !== run) return;
             show_curve();
-            if (lesson) colour_answers();
+            if (run.kind === "exchange")
+                compare_variants(run);
+            else if (lesson)
+                colour_answers();
             show_details();
         });
     });
@@ -367,8 +370,9 @@ function show_rows(before = view.before ?? null) {
     view.keep_button.setAttribute("aria-pressed", String(kept !== null && kept === run));
     if (run.kind === "exchange") {
         view.rows_title.textContent = "Time by size";
-        view.rows_legend.replaceChildren(make("li", {}, "● simulated"), make("li", {}, "○ by formula"), ...(other && other !== run ? [make("li", {}, kept ? "dashed: kept" : "dashed: before")] : []));
-        draw_sizes(view.rows, width, run, other === run ? null : other);
+        const others = view.others_of === run ? view.others : [], swatch = (part) => make("i", {style: `background: ${paint_of(part)}`});
+        view.rows_legend.replaceChildren(make("li", {}, swatch("quantity"), make("b", {}, run.variant.name)), ...others.map((one, i) => make("li", {}, swatch(series_of(i)), one.variant.name)), make("li", {}, "● simulated"), make("li", {}, "○ by formula"), ...(other && other !== run ? [make("li", {}, kept ? "dashed: kept" : "dashed: before")] : []));
+        draw_sizes(view.rows, width, run, other === run ? null : other, others);
         return;
     }
     view.rows_card.hidden = !run.variant?.timeline && !run.variant?.stages;
@@ -408,24 +412,43 @@ async function show_curve(anew = false) {
     }
 }
 
+/// Returns the run of a setting that is not shown; null if it is refused, or the reader has gone on.
+async function run_beside(wanted, still) {
+    const key = key_of(wanted);
+    try {
+        const run = known_runs.get(key) ?? await api("runs", {id: `${page_id}-${++requests}`, student, ...request(wanted)});
+        if (!still()) return null;
+        keep_run(key, run);
+        return run;
+    } catch (refused) {
+        if (refused instanceof Refused) return null;
+        throw refused;
+    }
+}
+
 /// Simulates the variants of the answer when nothing else is to be done, so that their bars get the colours of their
 /// parts, and choosing one is immediate.
 async function colour_answers() {
     if (view.coloured) return;
     view.coloured = true;
-    const open_view = view, rows = lesson.guess.rows.filter((row) => subject.variants.includes(row));
-    for (const row of rows) {
-        const wanted = {variant: row, set: {}}, key = key_of(wanted);
-        try {
-            const run = known_runs.get(key) ?? await api("runs", {id: `${page_id}-${++requests}`, student, ...request(wanted)});
-            if (view !== open_view) return;
-            keep_run(key, run);
-            if (run.kind === "training") view.guess.parts(row, run.result);
-        } catch (refused) {
-            if (!(refused instanceof Refused)) throw refused;
-            return;  // the bars stay as they are
-        }
+    const open_view = view;
+    for (const row of lesson.guess.rows.filter((name) => subject.variants.includes(name))) {
+        const run = await run_beside({variant: row, set: {}}, () => view === open_view);
+        if (!run) return;  // the bars stay as they are
+        if (run.kind === "training") view.guess.parts(row, run.result);
     }
+}
+
+/// Simulates an exchange's other variants with the same settings, and draws them beside it.
+async function compare_variants(run) {
+    const {set} = setting, others = [];
+    for (const variant of subject.variants.filter((name) => name !== run.variant.name).slice(0, series_colours)) {
+        const other = await run_beside({variant, set}, () => shown === run);
+        if (shown !== run) return;
+        if (other?.kind === "exchange") others.push(other);
+    }
+    Object.assign(view, {others, others_of: run});
+    if (others.length > 0) show_rows();
 }
 
 // ---- below ----

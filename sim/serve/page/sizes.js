@@ -1,10 +1,13 @@
 // An exchange by itself: its time over its size, simulated and by formula.
 
-/// Draws the times of an exchange into `svg`, both axes logarithmic; those of the run before are faint.
-function draw_sizes(svg, width, run, before) {
+const series_of = (i) => `series-${i % series_colours}`;
+
+/// Draws the times of an exchange into `svg`, both axes logarithmic; those of the run before are faint, and those of
+/// `others`, runs of other variants with the same settings, thin.
+function draw_sizes(svg, width, run, before, others) {
     const {points} = run.result, earlier = before?.kind === "exchange" ? before.result.points : [];
-    const height = 240, left = 58, right = width - 14, top = 12, bottom = height - 30;
-    const times = [...points, ...earlier].flatMap((point) => [point.completion_time_s, point.closed_form_s]).filter((value) => value > 0);
+    const height = width < 480 ? 220 : 260, left = 58, right = width - 14, top = 12, bottom = height - 30;
+    const times = [...points, ...earlier, ...others.flatMap((other) => other.result.points)].flatMap((point) => [point.completion_time_s, point.closed_form_s]).filter((value) => value > 0);
     const sizes = points.map(({bytes}) => bytes).filter((bytes) => bytes > 0);
     if (sizes.length === 0 || times.length === 0) return;
     const decade = (value, up) => (up ? Math.ceil : Math.floor)(Math.log10(value) + (up ? -1e-9 : 1e-9));
@@ -21,6 +24,11 @@ function draw_sizes(svg, width, run, before) {
         if (i % every === 0 && bytes > 0) shapes.push(label_at(x(bytes), bottom + 18, units.B(bytes), {"text-anchor": "middle", "font-size": 11, fill: "var(--faint)"}));
     });
     const simulated = (point) => point.completion_time_s;
+    others.forEach((other, i) => {
+        shapes.push(shape("path", {d: path(other.result.points, simulated), fill: "none", stroke: paint_of(series_of(i)), "stroke-width": 1.6}));
+        for (const point of other.result.points.filter(({bytes}) => bytes > 0))
+            shapes.push(titled(shape("circle", {cx: x(point.bytes), cy: y(point.completion_time_s), r: 3, fill: paint_of(series_of(i))}), `${other.variant.name}, ${units.B(point.bytes)}: ${units.s(point.completion_time_s)}`));
+    });
     shapes.push(
         shape("path", {d: path(earlier, simulated), fill: "none", stroke: "var(--quantity)", "stroke-width": 2, "stroke-opacity": 0.35, "stroke-dasharray": "5 4"}),
         shape("path", {d: path(points, simulated), fill: "none", stroke: "var(--quantity)", "stroke-width": 2.5}));
