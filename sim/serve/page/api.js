@@ -31,10 +31,15 @@ async function api(path, body = null, method = body === null ? "GET" : "POST", t
     const headers = {Authorization: `Bearer ${token}`, ...(body === null ? {} : {"Content-Type": "application/json"})};
     let response;
     try {
-        response = await fetch(`/api/v1/${path}`, {method, headers, body: body === null ? undefined : JSON.stringify(body)});
+        response =
+            await fetch(`/api/v1/${path}`, {method, headers, body: body === null ? undefined : JSON.stringify(body)});
     } catch {
         throw new Refused(0, {
-            error: {code: "gone", message: "the server does not answer", hint: "start `syncline serve` again, and open its address"}
+            error: {
+                code: "gone",
+                message: "the server does not answer",
+                hint: "start `syncline serve` again, and open its address"
+            }
         });
     }
     if (response.status === 429 && tries > 1) {
@@ -75,6 +80,7 @@ function trouble(refused) {
     return make(
         "div", {class: "trouble", role: "alert"}, make("b", {}, sentence_of(refused.message)),
         ...(refused.hint ? [" ", ...inline_markdown(sentence_of(refused.hint))] : []),
-        ...(lines.length === 0 ? [] : [make("ul", {}, ...lines.map(({key, message, hint}) => make(
-                                                          "li", {}, [key, message, hint].filter(Boolean).join(": "))))]));
+        ...(lines.length === 0 ? [] : [make("ul", {}, ...lines.map(({key, message, hint}) => make("li", {}, [
+                                                                       key, message, hint
+                                                                   ].filter(Boolean).join(": "))))]));
 }
