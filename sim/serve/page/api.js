@@ -74,12 +74,16 @@ function latest(path) {
     };
 }
 
+/// Returns a hint: a command to type, or a sentence.
+const hint_of = (hint) =>
+    (hint.startsWith("syncline ") ? [" In a terminal: ", make("code", {}, hint)] : [" ", ...inline_markdown(sentence_of(hint))]);
+
 /// Returns an element that says what went wrong, and what to do.
 function trouble(refused) {
     const lines = refused.problems.filter(({message}) => message !== refused.message);
     return make(
         "div", {class: "trouble", role: "alert"}, make("b", {}, sentence_of(refused.message)),
-        ...(refused.hint ? [" ", ...inline_markdown(sentence_of(refused.hint))] : []),
+        ...(refused.hint ? hint_of(refused.hint) : []),
         ...(lines.length === 0 ? [] : [make("ul", {}, ...lines.map(({key, message, hint}) => make("li", {}, [
                                                                        key, message, hint
                                                                    ].filter(Boolean).join(": "))))]));

@@ -143,13 +143,25 @@ function agreement(simulated, formula) {
                 `, ${change_text(formula, simulated).replace("no change", "the same")} against the formula.`);
 }
 
+/// Returns the time of a pipeline of equal stages that wait for nothing but each other, (m + (p−1)/v)·w, or null if this
+/// one is not of that kind: its time differs by more than a twentieth. w is the computation of a microbatch on a stage,
+/// or, if that does not explain the time, with its exchanges.
+function pipeline_formula(result) {
+    const {stages, micro_batches: m, chunks: v, schedule} = result.parallelism ?? {};
+    if (!(stages > 1 && m > 0 && /^(gpipe|1f1b|interleaved)/i.test(schedule ?? ""))) return null;
+    const fill = (stages - 1) / (v || 1), computing = result.compute_time_s;
+    return [computing, computing + result.exposed_communication_time_s]
+        .map((busy, i) => ({per: busy / m, fill, formula: (m + fill) * busy / m, exchanges: i > 0}))
+        .find(({formula}) => Math.abs(formula / result.iteration_time_s - 1) < 0.05) ?? null;
+}
+
 /// Shows the formula of a training's iteration. Terms have the colours that their times have in the bars.
 function show_formula(parent, {result, variant}) {
     const theory = variant.explanation?.theory, closed = result.closed_form?.iteration_time_s ?? null;
-    const {stages, micro_batches: m, chunks: v, schedule} = result.parallelism ?? {};
+    const {stages, micro_batches: m, chunks: v} = result.parallelism ?? {};
     const lines = [], said = [];
     const c = result.compute_time_s, exposed = result.exposed_communication_time_s, all = result.communication_time_s;
-    const exchange = theory ? exchange_formula(result, theory) : null;
+    const exchange = theory ? exchange_formula(result, theory) : null, pipeline = pipeline_formula(result);
     if (closed !== null && all > 0 && exchange) {
         const beside = !same_exactly(exposed, all) || exchange.buckets > 1 && !exchange.values?.s;
         const head = beside ? [make("i", {}, "t")] :
@@ -181,8 +193,8 @@ function show_formula(parent, {result, variant}) {
         if (zero.length > 0)
             said.push(`There is no ${zero.map(([symbol, name]) => `${name} (${symbol} = 0)`).join(" and no ")}.`);
         if (exchange.values?.["β"] > 0) said.push(`1/β is the bandwidth, ${units.Bps(1 / exchange.values["β"])}.`);
-    } else if (stages > 1 && /gpipe|1f1b|interleaved/i.test(schedule ?? "") && m > 0) {
-        const per = c / m, fill = (stages - 1) / (v || 1), formula = (m + fill) * per;
+    } else if (pipeline) {
+        const {per, fill, formula} = pipeline;
         const i = (text) => make("i", {}, text);
         lines.push(
             formula_line(
@@ -194,7 +206,9 @@ function show_formula(parent, {result, variant}) {
             formula_line(
                 "= ", term_of("computation", units.s(m * per)), " + ", term_of("waiting", units.s(fill * per)), " = ",
                 make("b", {}, units.s(formula))));
-        said.push(`The pipeline alone: m microbatches of w, p stages${v > 1 ? ", v chunks on each" : ""}.`);
+        said.push(
+            `m microbatches of w each${pipeline.exchanges ? ", exchanges inside the layers included" : ""}; p stages${
+                v > 1 ? " with v chunks" : ""}.`);
         parent.replaceChildren(...lines, note(said.join(" ")), agreement(result.iteration_time_s, formula));
         return;
     } else {

@@ -10,22 +10,23 @@ function knob_panel(parent, turn) {
     let drawn = "", moves = [];
 
     function number(knob, id) {
-        const output = make("output", {for: id
-        });
+        const output = make("output", {for: id});
+        // A key that the scenario does not set has a place before the first value.
         const input = make("input", {
             type: "range",
             id,
-            min: 0,
+            min: knob.at === null ? -1 : 0,
             max: knob.values.length - 1,
             step: 1,
             oninput: () => {
-                say(Number(input.value));
-                turn(knob.key, knob.values[input.value]);
+                const at = Number(input.value);
+                say(at < 0 ? null : at);
+                turn(knob.key, at < 0 ? null : knob.values[at]);
             }
         });
-        const element =
-            make("div", {class: "knob", "data-key": knob.key, title: knob.key}, make("div", {}, make("label", {for: id
-                                                                                     }, knob.label), output), input);
+        const element = make(
+            "div", {class: "knob", "data-key": knob.key, title: knob.key},
+            make("div", {}, make("label", {for: id}, knob.label), output), input);
         const say = (at) => {
             const value = at === null ? "not set" : shown_value(knob.values[at]);
             output.textContent = value;
@@ -35,7 +36,7 @@ function knob_panel(parent, turn) {
         return {
             element,
             move: (at) => {
-                input.value = at ?? 0;
+                input.value = at ?? -1;
                 say(at);
             }
         };

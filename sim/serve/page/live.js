@@ -304,7 +304,7 @@ function turn(key, value) {
     if (key === "variant")
         setting = {...setting, variant: value};
     else {
-        if (setting.variant === subject.variant && own?.values[own.at] === value)
+        if (value === null || (setting.variant === subject.variant && own?.values[own.at] === value))
             delete set[key];
         else
             set[key] = value;
