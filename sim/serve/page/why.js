@@ -10,12 +10,11 @@ const same_exactly = (a, b) => Math.abs(a - b) <= 5e-4 * Math.max(Math.abs(a), M
 
 /// Returns for example "ranks: 8 → 16" for each knob that moved.
 function moved_knobs(before, after) {
+    const value = (knob) => (knob.at === null ? "not set" : shown_value(knob.values[knob.at]));
     return after.knobs.flatMap((knob) => {
         const was = before.knobs.find(({key}) => key === knob.key);
-        const from = was?.values[was.at], to = knob.values[knob.at];
-        return from === undefined || to === undefined || from === to ?
-            [] :
-            [{key: knob.key, text: `${knob.label}: ${shown_value(from)} → ${shown_value(to)}`}];
+        if (!was || value(was) === value(knob)) return [];
+        return [{key: knob.key, text: `${knob.label}: ${value(was)} → ${value(knob)}`}];
     });
 }
 
