@@ -41,7 +41,7 @@ private:
 };
 
 Json problem(const std::string& code, const std::string& message, const std::string& hint) {
-    return {{"error", {{"code", code}, {"message", message}, {"hint", hint}}}};
+    return {{"error", {{"code", code}, {"message", message}, {"hint", hint}}}, {"problems", Json::array()}};
 }
 
 Json problems(const ConfigError& error) {
@@ -114,10 +114,10 @@ Estimate estimate_of(const config::Variant& variant) {
     return estimate(variant.lowered());
 }
 
-void require_modest(const Estimate& estimate, const std::string& command) {
-    if (estimate.messages <= most_messages && estimate.time_s <= most_seconds &&
-        estimate.memory_bytes <= most_memory_bytes)
-        return;
+/// `recorded`: its messages are recorded, in one iteration and those before it.
+void require_modest(const Estimate& estimate, bool recorded, const std::string& command) {
+    const bool few = !recorded || estimate.messages <= most_messages;
+    if (few && estimate.time_s <= most_seconds && estimate.memory_bytes <= most_memory_bytes) return;
     throw Refused(problem("too-large", fmt::format("this is too large for a page: {}", words_of(estimate)), command));
 }
 
@@ -204,7 +204,7 @@ Result simulated(const config::Variant& variant) {
 Json point(const Question& question) {
     const Subject subject = subject_of(question);
     const config::Variant& variant = subject.variant();
-    require_modest(estimate_of(variant), command_of(question, subject.several));
+    require_modest(estimate_of(variant), false, command_of(question, subject.several));
     require_memory(variant);
     if (variant.collective) {
         const SweepResult result = simulate_sweep(variant.cluster, *variant.collective);
@@ -265,7 +265,7 @@ Json run(const Question& question) {
     const Subject subject = subject_of(question);
     const config::Variant& variant = subject.variant();
     const std::string command = command_of(question, subject.several);
-    require_modest(estimate_of(variant), command);
+    require_modest(estimate_of(variant), true, command);
     require_memory(variant);
     Json body{{"kind", variant.collective ? "exchange"
                        : variant.jobs     ? "jobs"
@@ -293,10 +293,6 @@ Json answered(const Question& question) {
     return checked(question);
 }
 
-Json status(int number, Json body) {
-    return {{"status", number}, {"body", std::move(body)}};
-}
-
 }  // namespace
 
 std::string text_of(const Question& question) {
@@ -313,17 +309,15 @@ std::string answer(const std::string& text) {
     const Json json = Json::parse(text);
     Question question{json["what"], json["file"], json["name"], json["variant"], {}};
     for (const Json& one : json["set"]) question.set.emplace_back(one[0], one[1]);
-    Json result;
     try {
-        result = status(200, answered(question));
+        return "200" + one_line(answered(question));
     } catch (const Refused& refused) {
-        result = status(422, refused.body());
+        return "422" + one_line(refused.body());
     } catch (const ConfigError& error) {
-        result = status(422, problems(error));
+        return "422" + one_line(problems(error));
     } catch (const ReplayError& error) {
-        result = status(422, problem("failed", error.what(), ""));
+        return "422" + one_line(problem("failed", error.what(), ""));
     }
-    return one_line(result);
 }
 
 }  // namespace syncline::serve
