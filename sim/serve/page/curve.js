@@ -11,6 +11,9 @@ const curve_quantities = [
     {field: "iteration_time_s", title: "time of one iteration", text: units.s, part: "exposed communication"},
 ];
 
+/// Returns the beginning of a message, without its details.
+const short_reason = (text) => text.split(/: |; /)[0].replace(/^this is /, "").replace(/\.$/, "");
+
 /// Draws the curve into `parent`; `pick(key)` is called if the reader chooses another knob, `go(value)` if a point is
 /// clicked. Returns {show(points, previous, knob, axes, exchange)}.
 function curve(parent, {pick, go}) {
@@ -134,9 +137,9 @@ function curve(parent, {pick, go}) {
             const wrong = points.filter(({problem}) => problem);
             said.textContent = [
                 previous.length > 0 ? "Dashed: before the last change." : "",
-                wrong.length > 0 ?
-                    `Not possible: ${wrong.map(({value}) => shown_value(value)).join(", ")} (${wrong[0].problem}).` :
-                    ""
+                wrong.length > 0 ? `Not drawn: ${wrong.map(({value}) => shown_value(value)).join(", ")}, ${
+                                       short_reason(wrong[0].problem)}.` :
+                                   ""
             ].filter(Boolean).join(" ");
             numbers.replaceChildren(folded(
                 `the curve over ${knob.label}`,

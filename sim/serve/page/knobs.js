@@ -4,13 +4,17 @@
 const shown_value = (text) =>
     String(text).replace(/\b([kMGT]?)Bps\b/, "$1B/s").replace(/\b([kMGT]?)bps\b/, "$1bit/s").replace(/\bus\b/, "µs");
 
+/// A variant is a start from which the other knobs go away: its name says nothing about them.
+const knob_label = ({key, label}) => (key === "variant" ? "variant, to start from" : label);
+
 /// Draws knobs into `parent`; `turn(key, value)` is called when the reader turns one. Returns {show(knobs)}: it moves
 /// them, and keeps the element that has the focus if the knobs are the same.
 function knob_panel(parent, turn) {
     let drawn = "", moves = [];
 
     function number(knob, id) {
-        const output = make("output", {for: id});
+        const output = make("output", {for: id
+        });
         // A key that the scenario does not set has a place before the first value.
         const input = make("input", {
             type: "range",
@@ -25,8 +29,8 @@ function knob_panel(parent, turn) {
             }
         });
         const element = make(
-            "div", {class: "knob", "data-key": knob.key, title: knob.key},
-            make("div", {}, make("label", {for: id}, knob.label), output), input);
+            "div", {class: "knob", "data-key": knob.key, title: knob.key}, make("div", {}, make("label", {for: id
+                                                                                }, knob_label(knob)), output), input);
         const say = (at) => {
             const value = at === null ? "not set" : shown_value(knob.values[at]);
             output.textContent = value;
@@ -46,7 +50,7 @@ function knob_panel(parent, turn) {
         const few = knob.values.length <= 4 && knob.values.join("").length + 4 * knob.values.length <= 40;
         const element = make(
             "div", {class: "knob", "data-key": knob.key, title: knob.key},
-            make("div", {}, make(few ? "span" : "label", {id, ...(few ? {} : {for: `${id}-list`})}, knob.label)));
+            make("div", {}, make(few ? "span" : "label", {id, ...(few ? {} : {for: `${id}-list`})}, knob_label(knob))));
         const chosen = (value) => {
             element.dataset.value = value;
             turn(knob.key, value);

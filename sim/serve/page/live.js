@@ -5,7 +5,7 @@ theme();
 const own_names =
     new Set(["lesson", "variant", "t", "curve", "at", "passes", "token"]);  // the other names of the address are knobs
 let about = null;                                                           // what the server offers
-let first = null;    // the lesson that the address without settings opens; null: the scenario
+let first = null;    // the lesson that the address without settings opens; null: the scenario, undefined: the list
 let lesson = null;   // the lesson that is open; null: the scenario
 let subject = null;  // what is simulated: its variants and knobs
 let setting = null;  // {variant, set} as the knobs say
@@ -56,10 +56,12 @@ function header() {
                 one.id, [make("b", {}, one.id), ...(one.id === here ? [" ", make("span", {}, short_name(one))] : [])],
                 `Lesson ${one.id}: ${one.title}`, () => open(one.id)))
     ];
-    if (here === null && about.start.scenario) entries[0].setAttribute("aria-current", "page");
+    if (subject && here === null) entries[0].setAttribute("aria-current", "page");
     const nav = make("nav", {id: "lessons", "aria-label": "Lessons"}, ...entries);
     document.getElementById("bar").replaceChildren(
-        make("div", {class: "brand"}, "Syncline", make("span", {}, here === null ? " control room" : " classroom")),
+        make(
+            "button", {class: "brand", type: "button", title: "All lessons", onclick: home}, "Syncline",
+            make("span", {}, subject && here === null ? " control room" : " classroom")),
         nav);
     const current = nav.querySelector("[aria-current]");
     if (current) nav.scrollLeft = current.offsetLeft - Math.max(8, (nav.clientWidth - current.offsetWidth) / 2);
@@ -80,6 +82,35 @@ function steps(done) {
 }
 
 // ---- opening a lesson or the scenario ----
+
+/// The lessons that this tab has seen the answers of.
+const done_lessons = () => JSON.parse(sessionStorage.getItem("syncline-done") ?? "[]");
+
+/// Shows the list of lessons.
+function home() {
+    lesson = subject = shown = view = null;
+    for (const name of [...address.keys()]) address.delete(name);
+    remember("lesson", null);
+    document.title = "Syncline classroom";
+    header();
+    document.getElementById("main").replaceChildren(
+        make("h1", {}, "How long does one training iteration take, and why?"),
+        make(
+            "p", {},
+            "Each lesson asks a question that pencil and paper can answer. You predict, the simulator shows what ",
+            "happens, message by message, and then you turn the knobs."),
+        make(
+            "ol", {class: "index"},
+            ...about.lessons.map(
+                (one) => make(
+                    "li", {},
+                    make(
+                        "button", {type: "button", onclick: () => open(one.id)}, make("b", {}, one.id),
+                        make(
+                            "span", {}, one.title,
+                            ...(done_lessons().includes(one.id) ? [make("em", {}, "✓ done")] : [])))))));
+    state("ready");
+}
 
 /// Opens a lesson, or the scenario (null). `keep` keeps the settings that the address names.
 async function open(number, keep = false) {
@@ -132,6 +163,8 @@ const card = (name, ...children) => make("section", {class: `figure ${name}`}, .
 function build() {
     const main = document.getElementById("main"), done = !lesson || lesson.done;
     view = {};
+    if (lesson?.done)
+        sessionStorage.setItem("syncline-done", JSON.stringify([...new Set([...done_lessons(), lesson.id])]));
     main.replaceChildren(
         ...(lesson ? [steps(done)] : []), make("h1", {}, lesson ? lesson.title : subject.title ?? subject.name),
         ...(lesson ? [make("div", {id: "question"}, ...markdown(without_heading(lesson.question)))] :
@@ -256,7 +289,8 @@ function explore() {
                     view.problem),
                 card(
                     "numbers-card o4",
-                    make("div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time),
+                    view.main_number = make(
+                        "div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time),
                     view.facts, view.parts, view.formula))),
         ...(lesson ? [view.solution = make("section", {id: "solution"})] : []), view.take_card = card("take"),
         make("section", {class: "figure"}, details),
@@ -348,6 +382,7 @@ async function refresh() {
     }
     if (!run || view !== open_view || setting !== wanted) return;
     keep_run(key, run);
+    settings_of.set(run, wanted.set);
     show(run);
 }
 
@@ -384,6 +419,7 @@ function show_numbers(run) {
     const {result, kind} = run;
     const exchange = kind === "exchange", point = exchange ? result.points[0] : null;
     const seconds = exchange ? point.completion_time_s : result.iteration_time_s ?? 0;
+    view.main_number.classList.toggle("small", !lesson && kind === "training");  // the answer above has it
     view.time_name.textContent = exchange ? `${result.operation} of ${units.B(point.bytes)}` : "one iteration";
     view.time.textContent = units.s(seconds);
     view.time.dataset.seconds = seconds;
@@ -430,7 +466,7 @@ function show_why(before, run) {
         return;
     }
     if (before === run) return;
-    const diagnosis = first_sentence(run.variant?.explanation?.diagnosis);
+    const diagnosis = lesson && first_sentence(run.variant?.explanation?.diagnosis);
     view.why.replaceChildren(
         ...(diagnosis ? [make("b", {}, diagnosis), " "] : []), "Turn a knob: this line says what changed, and why.");
 }
@@ -473,13 +509,15 @@ function move_head(seconds) {
     head.setAttribute("visibility", "visible");
 }
 
-const label_of =
-    (run) => [run.variant.name,
-              ...run.knobs.filter(({key, at}) => key !== "variant" && at !== null && subject.knobs.length < 8)
-                  .slice(0, 3)
-                  .map(({label, values, at}) => `${label} ${shown_value(values[at])}`)]
-                 .filter(Boolean)
-                 .join(", ");
+const settings_of = new WeakMap();  // runs and the keys that were set for them
+
+/// Returns for example "ring-8 with ranks 16": the variant's name alone would mislead.
+function label_of(run) {
+    const set = settings_of.get(run) ?? {};
+    const changed = run.knobs.filter(({key, at}) => key !== "variant" && at !== null && key in set)
+                        .map(({label, values, at}) => `${label} ${shown_value(values[at])}`);
+    return run.variant.name + (changed.length > 0 ? ` with ${changed.join(", ")}` : "");
+}
 
 function show_rows(before = view.before ?? null) {
     view.before = before;
@@ -681,9 +719,16 @@ async function start() {
         `Syncline ${about.version}. Everything on this page comes from this machine. Charts: Chart.js ${
             Chart.version}, MIT licence.`;
     const known = (number) => about.lessons.some(({id}) => id === number);
-    const named = Number(/^\/lesson\/(\d+)$/.exec(location.pathname)?.[1]);
-    first = known(named) ? named : about.start.lesson ?? (about.start.scenario ? null : about.lessons[0].id);
+    const named = Number(/^\/lesson\/(\d+)$/.exec(location.pathname)?.[1]),
+          {lesson: wanted, scenario} = about.start ?? {};
+    about.start = {lesson: wanted, scenario};
+    first = known(named) ? named : wanted ?? (scenario ? null : undefined);
     const number = address.has("lesson") ? Number(address.get("lesson")) : first;
-    await open(known(number) ? number : about.start.scenario ? null : first, true);
+    if (known(number))
+        await open(number, true);
+    else if (scenario)
+        await open(null, true);
+    else
+        home();
 }
 start();

@@ -210,13 +210,9 @@ function predict(parent, lesson, {commit, again}) {
                    "Bars for your guess. The fields below are the same control.");
         svg.replaceChildren(...shapes);
     }
-    const ready = () => {
-        if (button) button.disabled = guess.every((value) => value === null);
-    };
     function set(i, value) {
         guess[i] = value;
         draw();
-        ready();
     }
 
     /// Drags the bar under the pointer; above the chart's top the axis grows.
@@ -228,7 +224,6 @@ function predict(parent, lesson, {commit, again}) {
         guess[held] = Math.max(Number(value.toPrecision(2)), 1e-9);
         inputs[held].value = units.s(guess[held]);
         draw();
-        ready();
     };
     if (!done) {
         svg.addEventListener("pointerdown", (event) => {
@@ -250,17 +245,17 @@ function predict(parent, lesson, {commit, again}) {
             });
     }
 
-    const button =
-        done ? null : make("button", {type: "submit", class: "go", id: "commit", disabled: true}, "Commit my guess");
+    const missing = make("p", {class: "note", role: "status"});
+    const button = done ? null : make("button", {type: "submit", class: "go", id: "commit"}, "Commit my guess");
     const side = done ?
         verdict(lesson, guess, again) :
         make(
             "div", {class: "ask"}, ...markdown(without_heading(lesson.prediction)),
             make(
                 "p", {class: "note"},
-                "Drag the tops of the bars, or type times such as “1.2 s” or “800 ms”. Nobody sees your guess but you."),
+                "Drag the tops of the bars, or type times with a unit: s, ms or µs. Nobody sees your guess but you."),
             make(
-                "div", {class: "buttons"}, button,
+                "div", {class: "buttons"}, missing, button,
                 make(
                     "button", {type: "button", class: "link", id: "skip", onclick: () => commit(rows.map(() => null))},
                     "Show me without a guess")));
@@ -271,7 +266,11 @@ function predict(parent, lesson, {commit, again}) {
             "aria-label": "Your prediction",
             onsubmit: (event) => {
                 event.preventDefault();
-                if (guess.some((value) => value !== null)) commit(guess);
+                const wrong = inputs.find((input, i) => guess[i] === null && input.value.trim() !== "");
+                if (!wrong && guess.some((value) => value !== null)) return commit(guess);
+                (wrong ?? inputs[0])?.focus();
+                missing.textContent = wrong ? `“${wrong.value}” is not a time: write for instance 2 s or 500 ms.` :
+                                              "Give at least one time, or choose to see it without a guess.";
             }
         },
         make(
