@@ -206,7 +206,8 @@ function player(parent, first_run, {autoplay = false, frame = null} = {}) {
         event.preventDefault();
     });
     new ResizeObserver(() => {
-        if (box.clientWidth > 0 && Math.abs(box.clientWidth - shown_width) > 1) lay_out();
+        // Not at once: a new picture changes the size that is being observed.
+        if (box.clientWidth > 0 && Math.abs(box.clientWidth - shown_width) > 1) requestAnimationFrame(lay_out);
     }).observe(box);
 
     /// Shows another run: the same part of it, with the same picture if it fits.

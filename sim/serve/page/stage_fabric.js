@@ -85,8 +85,9 @@ class FabricStage {
         this.ground = shape("g");
         this.moving = shape("g");
         this.over = shape("g");
+        this.dotted = shape("g");
         this.inside = shape("g");
-        this.svg = stage_svg(width, this.height, this.name(), this.ground, this.moving, this.over, this.inside);
+        this.svg = stage_svg(width, this.height, this.name(), this.ground, this.moving, this.over, this.dotted, this.inside);
         this.paint_ground();
     }
 
@@ -190,7 +191,7 @@ class FabricStage {
             for (const i of motion.active(time))
                 for (const way of this.route_ways[motion.route[i]] ?? []) {
                     if (!senders.has(way)) senders.set(way, new Set());
-                    senders.get(way).add(motion.from[i]);
+                    senders.get(way).add(this.party(i));
                 }
             for (const [way, set] of senders) {
                 way.most = Math.max(way.most, set.size);
@@ -208,8 +209,8 @@ class FabricStage {
             cable.both = there.both;
             cable.wide = there.both ? there.lane + back.lane + 1.5 : Math.max(there.lane, back.lane);
             // Lanes keep to the right, as on a road.
-            there.offset = cable.both ? (back.lane + 1.5) / 2 - 0 : 0;
-            back.offset = cable.both ? (there.lane + 1.5) / 2 - 0 : 0;
+            there.offset = cable.both ? (back.lane + 1.5) / 2 : 0;
+            back.offset = cable.both ? (there.lane + 1.5) / 2 : 0;
         }
         this.largest = motion.bytes.reduce((most_bytes, bytes) => Math.max(most_bytes, bytes), 1);
         this.sums = motion.traffic.map(({list}) => {
@@ -295,6 +296,18 @@ class FabricStage {
         this.busiest_label = this.inside.appendChild(middle_text(0, 0, 12.5, "", {class: "haloed", "font-weight": 700}));
     }
 
+    /// A flow has the colour of its sender, or of the worker that a server answers.
+    party(i) {
+        const {motion} = this;
+        return this.servers[motion.from[i]] && !this.servers[motion.to[i]] ? motion.to[i] : motion.from[i];
+    }
+
+    /// Names a cable by the process at its end, if there is one.
+    cable_name({a, b}) {
+        const processes = [a, b].map((node) => this.hosted.get(node) ?? []).find((list) => list.length === 1);
+        return processes ? `that of ${this.motion.name(processes[0])}` : `${a} – ${b}`;
+    }
+
     /// Returns the exchanges that run now, or the last that ended.
     present(time) {
         const at = time + this.motion.slack_s, list = this.motion.traffic;
@@ -311,12 +324,12 @@ class FabricStage {
             const rate = motion.rate(i, time), through = motion.progress(i, time) * motion.bytes[i];
             for (const way of this.route_ways[motion.route[i]] ?? []) {
                 if (!flows.has(way)) flows.set(way, new Map());
-                const senders = flows.get(way), known = senders.get(motion.from[i]);
+                const senders = flows.get(way), known = senders.get(this.party(i));
                 if (known) {
                     known.rate += rate;
                     known.through = Math.max(known.through, through);
                 } else {
-                    senders.set(motion.from[i], {rate, through});
+                    senders.set(this.party(i), {rate, through});
                 }
             }
         }
@@ -329,7 +342,8 @@ class FabricStage {
             if (!busiest || rank > busiest.rank + 1e-9) busiest = {way, rank, use: way.use, senders: senders.size};
         }
         this.colour_cables(flows);
-        this.moving.innerHTML = this.stripes(flows) + this.dots(active, time);
+        this.moving.innerHTML = this.stripes(flows);
+        this.dotted.innerHTML = this.dots(active, time);
         this.fills.innerHTML = this.contents(time, active);
         this.label_busiest(busiest);
         return this.say(time, active, busiest);
@@ -356,7 +370,7 @@ class FabricStage {
             (merged ? [[-1, list[0][1]]] : list).forEach(([sender, {rate, through}], k) => {
                 const offset = way.offset + (merged ? 0 : (k - (list.length - 1) / 2) * wide);
                 const d = way.pieces.map((piece) => offset_path(piece, offset)).join("");
-                const paint = merged ? "var(--load-3)" : this.servers[sender] ? "var(--reduction)" : hue_paint(this.motion.hues[sender]);
+                const paint = merged ? "var(--load-3)" : hue_paint(this.motion.hues[sender]);
                 text += mark_of("path", {d, fill: "none", stroke: paint, "stroke-width": Math.max(1, wide + 0.3)});
                 if (rate > 0)
                     text += mark_of("path", {
@@ -386,9 +400,8 @@ class FabricStage {
                 left -= way.length;
             }
             const numbered = motion.block[i] >= 0 && motion.blocks[i] === 1 && active.length <= 32 && this.disc > 9;
-            const server = this.servers[motion.from[i]];
             text += mark_of("circle", {
-                cx: at[0], cy: at[1], r: numbered ? 9 : 5, fill: server ? "var(--reduction)" : hue_paint(motion.hues[motion.from[i]]),
+                cx: at[0], cy: at[1], r: numbered ? 9 : 5, fill: hue_paint(motion.hues[this.party(i)]),
                 stroke: "var(--card)", "stroke-width": 1.5
             });
             if (numbered)
@@ -475,7 +488,7 @@ class FabricStage {
             this.busiest_label.textContent = "";
             return;
         }
-        const {way} = busiest, [x, y] = point_at(way, way.length * (this.incast ? 0.5 : 0.5));
+        const {way} = busiest, [x, y] = point_at(way, way.length / 2);
         this.busiest_label.textContent = `${busy_part(busiest.use)} busy`;
         this.busiest_label.setAttribute("x", short(Math.min(this.width - 36, Math.max(36, x))));
         this.busiest_label.setAttribute("y", short(y + (this.incast ? way.cable.wide / 2 + 17 : 4)));
@@ -491,9 +504,9 @@ class FabricStage {
             const doing = doing_of(motion.run, who(0), time);
             return `Computing. ${doing ? `Rank 0 runs the ${doing}; the` : "The"} cables are idle.`;
         }
-        const cable = busiest ? `${busiest.way.cable.a} – ${busiest.way.cable.b}` : "";
         const busy = busiest && busiest.use >= 0.005 ?
-            `The busiest cable, ${cable}, is ${busy_part(busiest.use)} busy${busiest.senders > 1 ? ` with ${counted(busiest.senders, "sender")}` : ""}.` :
+            `The busiest cable, ${this.cable_name(busiest.way.cable)}, is ${busy_part(busiest.use)} busy${
+                busiest.senders > 1 ? `: ${busiest.senders} flows share it` : ""}.` :
             "No cable of this picture carries bytes at this moment.";
         const pushes = active.filter((i) => this.servers[motion.to[i]]), pulls = active.filter((i) => this.servers[motion.from[i]]);
         if (pushes.length + pulls.length > 0) {
@@ -502,18 +515,18 @@ class FabricStage {
             const of = (list) => {
                 const all = list.reduce((sum, i) => sum + motion.bytes[i], 0);
                 const through = list.reduce((sum, i) => sum + motion.bytes[i] * motion.progress(i, time), 0);
-                return `${units.B(Number((through / list.length).toPrecision(3)))} of ${units.B(all / list.length)}`;
+                return `${units.B(Number((through / list.length).toPrecision(3)))} of its ${units.B(Number((all / list.length).toPrecision(3)))}`;
             };
             const workers = (list, end) => new Set(list.map((i) => end[i])).size;
             if (pushes.length > 0) {
                 const count = workers(pushes, motion.from), servers = workers(pushes, motion.to);
                 words.push(`Push. ${capital(counted(count, "worker"))} send${count === 1 ? "s" : ""} gradients to ${
-                    servers === 1 ? "one server" : `${servers} servers`}: a message gets ${rate(pushes)}, and ${of(pushes)} have come through.`);
+                    servers === 1 ? "one server" : `${servers} servers`}; each gets ${rate(pushes)}, and ${of(pushes)} have arrived.`);
             }
             if (pulls.length > 0) {
                 const count = workers(pulls, motion.to), servers = workers(pulls, motion.from);
                 words.push(`${pushes.length > 0 ? "" : "Receive. "}${servers === 1 ? "One server sends" : `${servers} servers send`} the sum back to ${
-                    counted(count, "worker")}: a message gets ${rate(pulls)}, and ${of(pulls)} have come through.`);
+                    counted(count, "worker")}; each gets ${rate(pulls)}, and ${of(pulls)} have arrived.`);
             }
             return `${words.join(" ")} ${busy}${left}`;
         }

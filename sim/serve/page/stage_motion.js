@@ -8,7 +8,7 @@ function motion_of(run) {
 }
 
 /// Returns the length of what is shown, in simulated seconds.
-function window_of(run) {
+function film_window_of(run) {
     const known = run.variant?.timeline?.window_s ?? run.variant?.stages?.window_s;
     if (known > 0) return known;
     return (run.messages?.end_s ?? []).reduce((last, end) => Math.max(last, end), 0) || run.result?.iteration_time_s || 1;
@@ -22,7 +22,7 @@ class Motion {
         Object.assign(this, none, Object.fromEntries(columns.map((name) => [name, []])), run.messages ?? {});
         this.run = run;
         this.count = this.from.length;
-        this.window_s = window_of(run);
+        this.window_s = film_window_of(run);
         this.slack_s = 1e-9 * this.window_s;
         this.labels = this.processes.map((name) => {
             const number = /(\d+)$/.exec(name)?.[1] ?? "";
@@ -250,7 +250,7 @@ const middle_text = (x, y, size, text, more = {}) =>
     shape("text", {x, y, "font-size": size, "text-anchor": "middle", ...more}, text);
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-const busy_part = (part) => `${Math.round(100 * part)} %`;
+const busy_part = (part) => `${Math.round(100 * part)}\u00a0%`;
 
 /// Returns what the ranks do at a time before, between or after exchanges, from the timeline: "the backward pass".
 function doing_of(run, process, time) {
