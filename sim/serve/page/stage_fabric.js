@@ -365,7 +365,7 @@ class FabricStage {
         for (const senders of flows.values()) count += senders.size;
         for (const [way, senders] of flows) {
             const list = [...senders].sort((a, b) => a[0] - b[0]);
-            const merged = count > 420 && list.length > 4;  // a browser takes too long for more
+            const merged = count > 160 && list.length > 6;  // a browser takes too long for more
             const wide = merged ? way.lane : Math.min(this.stripe, way.lane);
             (merged ? [[-1, list[0][1]]] : list).forEach(([sender, {rate, through}], k) => {
                 const offset = way.offset + (merged ? 0 : (k - (list.length - 1) / 2) * wide);
@@ -485,7 +485,7 @@ class FabricStage {
 
     label_busiest(busiest) {
         if (!busiest || busiest.use < 0.005) {
-            this.busiest_label.textContent = "";
+            this.busiest_label.replaceChildren();
             return;
         }
         const {way} = busiest, [x, y] = point_at(way, way.length / 2);

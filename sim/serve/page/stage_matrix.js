@@ -29,13 +29,13 @@ class MatrixStage {
     lay_out(side) {
         const {cell, left, top, motion} = this, edge = cell > 12 ? 1 : 0.4, faint = {fill: "var(--faint)"};
         const ground = shape("g"), bars = shape("g");
-        this.bars = [];
         this.list.forEach((from, row) => this.list.forEach((to, column) => {
             const box = {x: left + cell * column + edge, y: top + cell * row + edge, height: cell - 2 * edge};
             const square = shape("rect", {...box, width: cell - 2 * edge, fill: from === to ? "none" : "var(--stage-soft)"});
             ground.append(square);
-            this.bars.push(bars.appendChild(shape("rect", {...box, width: 0, fill: hue_paint(motion.hues[from])})));
         }));
+        // A path for each row: a thousand rectangles would take too long.
+        this.bars = this.list.map((from) => bars.appendChild(shape("path", {fill: hue_paint(motion.hues[from])})));
         this.svg.append(ground, bars, label_at(left, 10, "row: from this rank; column: to this rank", faint));
         const each = Math.max(1, Math.ceil(13 / cell));
         this.list.forEach((process, i) => {
@@ -45,14 +45,13 @@ class MatrixStage {
                 middle_text(left + middle, top - 7, 10.5, motion.labels[process], faint),
                 label_at(left - 6, top + middle + 4, motion.labels[process], {...faint, "font-size": 10.5, "text-anchor": "end"}));
         });
-        this.values = new Float64Array(this.bars.length);
         this.edge = edge;
     }
 
     draw(time) {
         const {motion, cell, edge} = this, count = this.list.length;
         const exchange = motion.current(this.own, time) ?? this.own[0];
-        const got = new Float64Array(this.bars.length), whole = new Float64Array(this.bars.length);
+        const got = new Float64Array(count * count), whole = new Float64Array(count * count);
         let flying = 0, arrived = 0;
         for (const i of exchange.list) {
             const row = this.at.get(motion.from[i]), column = this.at.get(motion.to[i]);
@@ -63,12 +62,17 @@ class MatrixStage {
             got[row * count + column] += part * motion.bytes[i];
             whole[row * count + column] += motion.bytes[i];
         }
-        for (let k = 0; k < got.length; ++k) {
-            const value = whole[k] > 0 ? got[k] / whole[k] : 0;
-            if (value === this.values[k]) continue;
-            this.values[k] = value;
-            this.bars[k].setAttribute("width", short((cell - 2 * edge) * value));
-        }
+        const high = short(cell - 2 * edge);
+        this.bars.forEach((bar, row) => {
+            const top = short(this.top + cell * row + edge);
+            let d = "";
+            for (let k = row * count, column = 0; column < count; ++k, ++column) {
+                if (got[k] === 0) continue;
+                const wide = short((cell - 2 * edge) * got[k] / whole[k]);
+                d += `M${short(this.left + cell * column + edge)} ${top}h${wide}v${high}h-${wide}Z`;
+            }
+            bar.setAttribute("d", d);
+        });
         const rest = this.first.length > count ? ` The first ${count} of ${this.first.length} ranks are shown.` : "";
         const others = this.own.length < this.exchanges.length && this.first.length < motion.processes.length ?
             " Other groups do the same." : "";

@@ -7,10 +7,19 @@ function motion_of(run) {
     return motions.get(run);
 }
 
-/// Returns the length of what is shown, in simulated seconds.
+const most_iterations = 4;
+
+/// Returns how many iterations are shown, and of how many.
+function iterations_of(run) {
+    const all = run.variant?.explanation?.iterations ?? 1;
+    return {all, shown: Math.min(all, most_iterations)};
+}
+
+/// Returns the length of what is shown, in simulated seconds: the first iterations of many.
 function film_window_of(run) {
     const known = run.variant?.timeline?.window_s ?? run.variant?.stages?.window_s;
-    if (known > 0) return known;
+    const {all, shown} = iterations_of(run);
+    if (known > 0) return known * shown / all;
     return (run.messages?.end_s ?? []).reduce((last, end) => Math.max(last, end), 0) || run.result?.iteration_time_s || 1;
 }
 
@@ -21,8 +30,11 @@ class Motion {
                          "contributions", "route", "reduces"];
         Object.assign(this, none, Object.fromEntries(columns.map((name) => [name, []])), run.messages ?? {});
         this.run = run;
-        this.count = this.from.length;
         this.window_s = film_window_of(run);
+        const shown = [...this.from.keys()].filter((i) => this.start_s[i] < this.window_s);
+        if (shown.length < this.from.length)
+            for (const name of columns) this[name] = shown.map((i) => this[name][i]);
+        this.count = this.from.length;
         this.slack_s = 1e-9 * this.window_s;
         this.labels = this.processes.map((name) => {
             const number = /(\d+)$/.exec(name)?.[1] ?? "";
@@ -116,7 +128,9 @@ class Motion {
                                                                      Math.max(0.05 * this.usual_s(), this.slack_s);
         const list = [0];
         for (const time of times)
-            if (time > list[list.length - 1] + apart && time < this.window_s - this.slack_s) list.push(time);
+            if (time >= this.window_s)
+                break;
+            else if (time > list[list.length - 1] + apart && time < this.window_s - this.slack_s) list.push(time);
         if (this.window_s > list[list.length - 1] + apart)
             list.push(this.window_s);
         else

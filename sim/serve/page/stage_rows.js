@@ -13,10 +13,11 @@ function stage_rows(run, width) {
 class RowsStage {
     constructor(run, width, timeline) {
         Object.assign(this, {run, width, timeline});
+        this.window_s = film_window_of(run);
         const rows = new Map();
         for (const lane of timeline.lanes) {
             if (!rows.has(lane.process)) rows.set(lane.process, []);
-            rows.get(lane.process).push({stream: lane.stream, bars: bars_of(timeline, lane)});
+            rows.get(lane.process).push({stream: lane.stream, bars: bars_of(timeline, lane).filter(({start_s}) => start_s < this.window_s)});
         }
         const number = (name) => Number(/(\d+)$/.exec(name)?.[1] ?? 0), noun = (name) => name.split(" ")[0];
         const all = [...rows].map(([process, lanes]) => ({process, lanes}));
@@ -30,7 +31,7 @@ class RowsStage {
         this.top = 4;
         this.bottom = this.top + count * this.row_height;
         this.height = this.bottom + 48;
-        this.x = (time) => this.left + (this.right - this.left) * time / timeline.window_s;
+        this.x = (time) => this.left + (this.right - this.left) * Math.min(time, this.window_s) / this.window_s;
         this.paint();
     }
 
@@ -52,7 +53,7 @@ class RowsStage {
     }
 
     paint() {
-        const {rows, row_height, left, right, timeline} = this;
+        const {rows, row_height, left, right, window_s} = this;
         const bars = () => rows.flatMap(({process, lanes}, i) => {
             const upper = lanes.filter(({stream}) => stream === "compute"), lower = lanes.filter(({stream}) => stream !== "compute");
             const high = row_height - 3, share = lower.length === 0 ? 1 : upper.length === 0 ? 0 : 0.55;
@@ -77,7 +78,7 @@ class RowsStage {
         this.svg = stage_svg(
             this.width, this.height, `What ${counted(rows.length, "process").replace("processs", "processes")} do over time`,
             shape("defs", {}, shape("clipPath", {id: clip}, this.past)),
-            ...time_axis({from: 0, to: timeline.window_s, left, right, top: this.top, bottom: this.bottom}),
+            ...time_axis({from: 0, to: window_s, left, right, top: this.top, bottom: this.bottom}),
             ...rows.map((_, i) => shape("rect", {
                             x: left, y: this.top + i * row_height, width: right - left, height: row_height - 3, fill: "var(--stage-soft)"
                         })),
@@ -90,7 +91,7 @@ class RowsStage {
 
     /// Returns what a row does: the bar of its computation, else of another stream, else nothing.
     doing({lanes}, time) {
-        const at = time + 1e-9 * this.timeline.window_s;
+        const at = time + 1e-9 * this.window_s;
         let found = null;
         for (const {stream, bars} of lanes)
             for (const bar of bars)
@@ -99,12 +100,13 @@ class RowsStage {
     }
 
     draw(time) {
-        const {timeline} = this, x = this.x(time);
+        const {window_s} = this, x = this.x(time);
         this.past.setAttribute("width", short(Math.max(0, x - this.left)));
         this.head.setAttribute("x1", short(x));
         this.head.setAttribute("x2", short(x));
         const rest = this.all.length > this.rows.length ? ` The first ${this.rows.length} of ${this.all.length} processes are shown.` : "";
-        if (time >= timeline.window_s * (1 - 1e-9)) return `Done after ${units.s(timeline.window_s)}.${rest}`;
+        if (time >= window_s * (1 - 1e-9)) return `${
+            window_s < this.timeline.window_s ? "The picture ends" : "Done"} after ${units.s(window_s)}.${rest}`;
         const groups = new Map();
         for (const row of this.rows) {
             const bar = this.doing(row, time), what = bar ? bar_kinds[bar.kind] : "nothing";

@@ -19,6 +19,7 @@ function trees_of(motion, exchange) {
         if (block >= 0) of_block.set(block, trees.indexOf(tree));
     }
     if (exchange.members.length < 3 || trees.length === 0) return null;
+    if (trees.every((tree) => new Set(tree.values()).size === 1)) return null;  // a server
     for (const tree of trees) {
         if (tree.size !== exchange.members.length - 1) return null;
         for (const start of tree.keys()) {
