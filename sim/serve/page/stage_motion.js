@@ -154,6 +154,9 @@ class Blocks {
         this.list = exchange.list.filter(
             (i) => motion.block[i] >= 0 && motion.blocks[i] > 0 && this.place.has(motion.from[i]) &&
                 this.place.has(motion.to[i]));
+        // A message that is divided among ports counts once, when its last part has arrived.
+        const last = new Map(this.list.map((i) => [this.key(i), i]));
+        this.list = this.list.filter((i) => last.get(this.key(i)) === i);
         this.adds = this.list.some((i) => motion.reduces[i]);
         this.known = this.list.length > 0 && this.blocks > 0;
         this.first = new Uint16Array(this.members.length * Math.max(this.blocks, 1));
@@ -163,6 +166,11 @@ class Blocks {
         else
             this.own_blocks();
         this.rewind();
+    }
+
+    key(i) {
+        const {from, to, step, block} = this.motion;
+        return `${from[i]} ${to[i]} ${step[i]} ${block[i]}`;
     }
 
     /// Whoever sends a block before it receives it has had it from the start.

@@ -170,7 +170,8 @@ class PipelineStage {
             if (start_s > time) break;
             if (time >= end_s) continue;
             const part = (time - start_s) / (end_s - start_s), a = this.place(from), b = this.place(to);
-            const x = a.x + (b.x - a.x) * part + this.box_width / 2;
+            const right = b.x > a.x ? 1 : b.x < a.x ? -1 : 0, edge = right * this.box_width / 2;
+            const x = a.x + edge + (b.x - a.x - 2 * edge) * part + this.box_width / 2;
             const y = a.y + (b.y - a.y) * part + 43 - Math.sin(part * Math.PI) * (Math.abs(to - from) > 1 ? 56 : 6);
             text += mark_of("circle", {cx: x, cy: y, r: 12, fill: this.paint(pass), stroke: "var(--card)", "stroke-width": 2}) +
                 mark_of("text", {x, y: y + 4, "font-size": 11, "font-weight": 700, "text-anchor": "middle", class: "on-pass"}, pass.number);

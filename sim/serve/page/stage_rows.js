@@ -99,6 +99,16 @@ class RowsStage {
         return found;
     }
 
+    /// Says what is under way.
+    network(time) {
+        const motion = motion_of(this.run), active = motion.active(time);
+        if (motion.count === 0) return "Nothing is sent.";
+        if (active.length === 0) return "The network is idle.";
+        const names = [...new Set(active.map((i) => motion.exchanges[motion.exchange[i]]?.what).filter(Boolean))];
+        return `The network carries ${counted(active.length, "message")}${
+            names.length > 0 ? ` of ${listed(names.slice(0, 3))}${names.length > 3 ? " and others" : ""}` : ""}.`;
+    }
+
     draw(time) {
         const {window_s} = this, x = this.x(time);
         this.past.setAttribute("width", short(Math.max(0, x - this.left)));
@@ -119,6 +129,6 @@ class RowsStage {
             const detail = list[0].bar && list.every(({bar}) => bar.name === list[0].bar.name) ? ` (${list[0].bar.name})` : "";
             return what === "nothing" ? `${who} ${one ? "does" : "do"} nothing` : `${who}: ${what}${detail}`;
         });
-        return `${capital(words.join("; "))}.${rest}`;
+        return `${capital(words.join("; "))}. ${this.network(time)}${rest}`;
     }
 }
