@@ -55,7 +55,7 @@ function stage_fabric(run, width) {
     const known = new Set(fabric.cables.flatMap(({a, b}) => [`${a} ${b}`, `${b} ${a}`]));
     const drawn = motion.links.map(({name}) => known.has(ends_of_link(name).join(" ")));
     const on_it = motion.route.filter((route) => route >= 0 && motion.routes[route].some((link) => drawn[link])).length;
-    if (on_it < 0.2 * motion.count) return null;
+    if (on_it === 0) return null;
     const servers = motion.processes.some((name) => motion.is_server(name));
     const stage = new FabricStage(motion, width, fabric);
     // Where flows share a cable between switches the network itself is what to look at.
@@ -536,8 +536,8 @@ class FabricStage {
         const [i] = active, senders = new Set(active.map((k) => motion.from[k])).size;
         const same = this.hosted.get(motion.nodes[motion.from[i]])?.includes(motion.to[i]);
         return `${counted(active.length, "message")}. ${capital(who(motion.from[i]))} sends ${units.B(motion.bytes[i])} to ${who(motion.to[i])}${
-            same ? ", inside a node" : ""} (${busy_part(motion.progress(i, time))} through); ${counted(senders, "process").replace("processs", "processes")} send${
-            senders === 1 ? "s" : ""}. ${busy}${left}`;
+            same ? ", inside a node" : ""} (${busy_part(motion.progress(i, time))} through); ${
+            senders === 1 ? "nobody else sends" : `${senders} ranks send`}. ${busy}${left}`;
     }
 }
 

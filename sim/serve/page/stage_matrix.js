@@ -79,7 +79,7 @@ class MatrixStage {
         if (time + motion.slack_s < exchange.first_s) return `Computing. Nothing is sent yet.${rest}`;
         const next = this.own.find(({first_s}) => first_s > time + motion.slack_s);
         if (time + motion.slack_s >= exchange.last_s)
-            return next ? `Computing. ${capital(exchange.what)} has been exchanged; ${next.what} is next.${rest}` :
+            return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${rest}` :
                           `Done after ${units.s(exchange.last_s)}. Each of ${exchange.members.length} ranks has sent its part to every other one.${rest}`;
         const each = middle_of(exchange.list.map((i) => motion.bytes[i]));
         return `${counted(flying, "message")} under way. ${arrived} of ${exchange.list.length} have arrived, each of ${

@@ -32,6 +32,7 @@ class Motion {
         this.run = run;
         this.window_s = film_window_of(run);
         const shown = [...this.from.keys()].filter((i) => this.start_s[i] < this.window_s);
+        this.number = shown;  // in the columns of the run
         if (shown.length < this.from.length)
             for (const name of columns) this[name] = shown.map((i) => this[name][i]);
         this.count = this.from.length;
@@ -188,7 +189,11 @@ class Blocks {
 
     each(i, process, visit) {
         const row = this.place.get(process) * this.blocks;
-        for (let b = 0; b < this.motion.blocks[i]; ++b) visit(row + (this.motion.block[i] + b) % this.blocks);
+        const {motion} = this;
+        for (let b = 0; b < motion.blocks[i]; ++b) visit(row + (motion.block[i] + b) % this.blocks);
+        const more = motion.more?.[motion.number[i]] ?? [];  // further runs of blocks: first, count, first, ...
+        for (let k = 0; k + 1 < more.length; k += 2)
+            for (let b = 0; b < more[k + 1]; ++b) visit(row + (more[k] + b) % this.blocks);
     }
 
     rewind() {

@@ -6,7 +6,7 @@ function stage_rows(run, width) {
     const timeline = run.variant?.timeline;
     if (!timeline || timeline.lanes.length === 0) return null;
     const motion = motion_of(run), stage = new RowsStage(run, width, timeline);
-    const fits = motion.count === 0 ? 60 : stage.uneven() ? 96 : stage.overlaps(motion) ? 92 : 30;
+    const fits = run.kind === "exchange" ? 10 : motion.count === 0 ? 60 : stage.uneven() ? 96 : stage.overlaps(motion) ? 92 : 30;
     return {fits, stage};
 }
 
@@ -76,7 +76,7 @@ class RowsStage {
         const legend = legend_of(kinds.map((kind) => ({fill: paint_of(bar_kinds[kind]), text: bar_kinds[kind]})), this.width, this.bottom + 24);
         this.height = this.bottom + 26 + legend.height;
         this.svg = stage_svg(
-            this.width, this.height, `What ${counted(rows.length, "process").replace("processs", "processes")} do over time`,
+            this.width, this.height, `What ${rows.length} ranks and servers do over time`,
             shape("defs", {}, shape("clipPath", {id: clip}, this.past)),
             ...time_axis({from: 0, to: window_s, left, right, top: this.top, bottom: this.bottom}),
             ...rows.map((_, i) => shape("rect", {
