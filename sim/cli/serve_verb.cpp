@@ -2,21 +2,25 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <charconv>
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "sim/base/interrupt.hpp"
+#include "sim/cli/guard.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/config/scenario.hpp"
 #include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/lesson/lesson.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/process/pool.hpp"
+#include "sim/replay/native.hpp"
 #include "sim/serve/http.hpp"
 #include "sim/serve/work.hpp"
 
@@ -54,17 +58,23 @@ void serve_page(const ServeArguments& options) {
     serve::Simulations simulations(serve::answer, {.jobs = options.jobs});
     serve::Api api(simulations, classroom, scenario, lesson);
     serve::Http http(api, options.port.value_or(0), options.port.has_value());
-    std::thread server([&] { http.serve(); });
+    std::promise<void> ended;
+    std::thread server([&] {
+        http.serve();
+        ended.set_value();
+    });
     write_stdout(http.address() + "\n");
     say("Open this address in a browser on this machine. Ctrl-C ends it.\n");
     pollfd ready{interrupts.descriptor(), POLLIN, 0};
     while (poll(&ready, 1, -1) <= 0) {
     }
-    // Requests that wait for a simulation end with it, those of slow clients within seconds.
+    // Requests that wait for a simulation end with it. Nobody waits for clients that are slow.
     simulations.stop();
     http.stop();
-    server.join();
+    const bool idle = ended.get_future().wait_for(std::chrono::milliseconds(200)) == std::future_status::ready;
     say("stopped\n");
+    if (!idle) std::_Exit(ok);
+    server.join();
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ private:
     Question about_lesson(const Classroom::Taught& taught) const;
     /// Simulates, or takes the answer that is known.
     Reply answered(const std::string& name, const Question& question);
+    /// Does so for several at a time; returns one reply if it is that all were cancelled.
+    std::vector<Reply> answered_together(const std::string& name, const std::vector<Question>& questions);
 
     Simulations& simulations_;
     Classroom& classroom_;

@@ -17,7 +17,7 @@ namespace syncline::serve {
 
 namespace {
 
-constexpr std::size_t threads = 64, most_body_bytes = 65536, longest_path = 200;
+constexpr std::size_t threads = 64, most_body_bytes = 65536, most_head_bytes = 8192, longest_path = 200;
 constexpr int usual_port = 8023, patience_s = 5;
 constexpr const char* loopback = "127.0.0.1";
 constexpr std::string_view api = "/api/v1";
@@ -63,6 +63,9 @@ struct Http::Server {
 
     /// Returns why a request is refused before it is looked at; nothing if it is not.
     std::optional<Reply> refused(const httplib::Request& request) const {
+        std::size_t head = 0;
+        for (const auto& [name, value] : request.headers) head += name.size() + value.size();
+        if (head > most_head_bytes) return refusal(431, "head", "the headers have at most 8 kB");
         if (request.path.size() > longest_path) return refusal(404, "not-found", "there is no such address");
         if (request.get_header_value_count("Host") != 1 || !is_ours(request.get_header_value("Host")))
             return refusal(403, "host", "this address serves this machine only");

@@ -184,16 +184,22 @@ Simulations::Simulations(const std::function<std::string(const std::string&)>& w
 
 Simulations::~Simulations() {
     stop();
-    listener_.join();
-    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
 }
 
-void Simulations::stop() {
+void Simulations::refuse() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
     shutdown(socket_.get(), SHUT_RDWR);
     news_.notify_all();
+}
+
+void Simulations::stop() {
+    refuse();
+    if (listener_.joinable()) listener_.join();
+    if (process_ == 0) return;
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    process_ = 0;
 }
 
 void Simulations::listen() {
@@ -205,7 +211,7 @@ void Simulations::listen() {
                                                         : State::failed;
         finish(parcel->number, {state, std::move(parcel->text)});
     }
-    stop();
+    refuse();
 }
 
 void Simulations::finish(std::uint64_t number, Finished outcome) {

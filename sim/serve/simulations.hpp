@@ -44,7 +44,7 @@ public:
     Finished run(const std::string& name, const std::string& question);
     /// Cancels all work of this name that waits or runs; false if there is none.
     bool cancel(const std::string& name);
-    /// Ends all work: every run() returns `stopped`, as do later ones.
+    /// Ends the process and all work: every run() returns `stopped`, as do later ones.
     void stop();
 
 private:
@@ -55,6 +55,7 @@ private:
     };
 
     void listen();
+    void refuse();
     void finish(std::uint64_t number, Finished outcome);
     /// Writes to the process, without holding the lock that listen() needs to empty the other direction.
     bool tell(char kind, std::uint64_t number, const std::string& text);

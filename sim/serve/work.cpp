@@ -41,7 +41,7 @@ private:
 };
 
 Json problem(const std::string& code, const std::string& message, const std::string& hint) {
-    return {{"error", {{"code", code}, {"message", message}, {"hint", hint}}}};
+    return {{"error", {{"code", code}, {"message", message}, {"hint", hint}}}, {"problems", Json::array()}};
 }
 
 Json problems(const ConfigError& error) {
@@ -293,10 +293,6 @@ Json answered(const Question& question) {
     return checked(question);
 }
 
-Json status(int number, Json body) {
-    return {{"status", number}, {"body", std::move(body)}};
-}
-
 }  // namespace
 
 std::string text_of(const Question& question) {
@@ -313,17 +309,15 @@ std::string answer(const std::string& text) {
     const Json json = Json::parse(text);
     Question question{json["what"], json["file"], json["name"], json["variant"], {}};
     for (const Json& one : json["set"]) question.set.emplace_back(one[0], one[1]);
-    Json result;
     try {
-        result = status(200, answered(question));
+        return "200" + one_line(answered(question));
     } catch (const Refused& refused) {
-        result = status(422, refused.body());
+        return "422" + one_line(refused.body());
     } catch (const ConfigError& error) {
-        result = status(422, problems(error));
+        return "422" + one_line(problems(error));
     } catch (const ReplayError& error) {
-        result = status(422, problem("failed", error.what(), ""));
+        return "422" + one_line(problem("failed", error.what(), ""));
     }
-    return one_line(result);
 }
 
 }  // namespace syncline::serve
