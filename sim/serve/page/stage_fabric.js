@@ -450,7 +450,12 @@ class FabricStage {
                         y -= high;
                         text += mark_of("rect", {x, y, width: width - 8, height: high + 0.3, fill: hue_paint(motion.hues[sender])});
                     }
-                const part = whole > 0 ? (to.get(process) ?? 0) / whole : 0;
+                const answers = whole === 0 && (sent.get(process) ?? 0) > 0;
+                if (answers)
+                    text += mark_of("rect", {
+                        x, y: at.y - inner / 2, width: width - 8, height: inner, fill: "var(--reduction)", "fill-opacity": 0.7
+                    });
+                const part = answers ? 1 : whole > 0 ? (to.get(process) ?? 0) / whole : 0;
                 if (height > 26 && part > 0)
                     text += mark_of("text", {
                         x: at.x, y: at.y + 4, "font-size": 12, "font-weight": 700, "text-anchor": "middle", class: "haloed"

@@ -71,6 +71,12 @@ class Motion {
                                                           Math.max(0, (time - this.start_s[i]) / length);
     }
 
+    /// Returns the part of all bytes that some exchanges carry.
+    share(exchanges) {
+        const sum = (list) => list.reduce((bytes, i) => bytes + this.bytes[i], 0);
+        return exchanges.reduce((bytes, {list}) => bytes + sum(list), 0) / Math.max(1, sum([...this.from.keys()]));
+    }
+
     landed(i, time) { return this.end_s[i] <= time + this.slack_s; }
 
     /// Bytes per second of a message at this time: none when it only waits for its latency.

@@ -52,7 +52,8 @@ function rings_of(motion, order_of) {
             counts.set(process, (counts.get(process) ?? 0) + exchange.list.length);
     const focus = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0][0];
     const own = rings.filter(({order}) => order.includes(focus)).sort((a, b) => a.exchange.first_s - b.exchange.first_s);
-    const share = rings.reduce((sum, {exchange}) => sum + exchange.list.length * (exchange.channels ?? 1), 0) / Math.max(1, motion.count);
+    const found = new Set(rings.map(({exchange}) => exchange.index));
+    const share = motion.share(motion.traffic.filter(({index}) => found.has(index)));
     return {focus, own, others: rings.length - own.length, share};
 }
 
@@ -65,7 +66,7 @@ function stage_ring(run, width) {
         round = false;
         if (!rings) return null;
     }
-    return {fits: round ? 20 + 70 * Math.min(1, rings.share) : 85, title: round ? "the ring and its blocks" : "neighbours", stage: new RingStage(motion, width, rings, round)};
+    return {fits: round ? 20 + 70 * rings.share : 85, title: round ? "the ring and its blocks" : "neighbours", stage: new RingStage(motion, width, rings, round)};
 }
 
 class RingStage {

@@ -44,8 +44,7 @@ function stage_tree(run, width) {
     if (found.length === 0) return null;
     const focus = Math.min(...found[0].exchange.members);
     const own = found.filter(({exchange}) => exchange.members.includes(focus)).sort((a, b) => a.exchange.first_s - b.exchange.first_s);
-    const share = found.reduce((sum, {exchange}) => sum + exchange.list.length, 0) / motion.count;
-    return {fits: 18 + 70 * share, stage: new TreeStage(motion, width, own)};
+    return {fits: 18 + 70 * motion.share(found.map(({exchange}) => exchange)), stage: new TreeStage(motion, width, own)};
 }
 
 class TreeStage {
