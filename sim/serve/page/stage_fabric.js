@@ -494,6 +494,8 @@ class FabricStage {
     label_busiest(busiest) {
         if (!busiest || busiest.use < 0.005) {
             this.busiest_label.replaceChildren();
+            this.busiest_label.setAttribute("x", "0");
+            this.busiest_label.setAttribute("y", "0");
             return;
         }
         const {way} = busiest, [x, y] = point_at(way, way.length / 2);

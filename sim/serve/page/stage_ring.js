@@ -131,6 +131,7 @@ class RingStage {
         this.small_cells = [];
         this.cells.replaceChildren();
         this.marks.replaceChildren();
+        this.mark_text = "";
         if (this.has_blocks && this.blocks.known) this.lay_out_matrix();
     }
 
