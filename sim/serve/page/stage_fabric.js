@@ -517,7 +517,9 @@ class FabricStage {
         const busy = busiest && busiest.use >= 0.005 ?
             `The busiest cable, ${this.cable_name(busiest.way.cable)}, is ${busy_part(busiest.use)} busy${
                 busiest.senders > 1 ? `: ${busiest.senders} flows share it` : ""}.` :
-            "No cable of this picture carries bytes at this moment.";
+            active.every((i) => (this.route_ways[motion.route[i]] ?? []).length === 0) ?
+            "All of it stays inside nodes, so the cables between them are idle." :
+            "No cable carries bytes at this moment: messages wait for their latency.";
         const pushes = active.filter((i) => this.servers[motion.to[i]]), pulls = active.filter((i) => this.servers[motion.from[i]]);
         if (pushes.length + pulls.length > 0) {
             const words = [];
@@ -531,12 +533,12 @@ class FabricStage {
             if (pushes.length > 0) {
                 const count = workers(pushes, motion.from), servers = workers(pushes, motion.to);
                 words.push(`Push. ${capital(counted(count, "worker"))} send${count === 1 ? "s" : ""} gradients to ${
-                    servers === 1 ? "one server" : `${servers} servers`}; each gets ${rate(pushes)}, and ${of(pushes)} have arrived.`);
+                    servers === 1 ? "one server" : `${servers} servers`}: a flow gets ${rate(pushes)}, ${of(pushes)} have arrived.`);
             }
             if (pulls.length > 0) {
                 const count = workers(pulls, motion.to), servers = workers(pulls, motion.from);
                 words.push(`${pushes.length > 0 ? "" : "Receive. "}${servers === 1 ? "One server sends" : `${servers} servers send`} the sum back to ${
-                    counted(count, "worker")}; each gets ${rate(pulls)}, and ${of(pulls)} have arrived.`);
+                    counted(count, "worker")}: a flow gets ${rate(pulls)}, ${of(pulls)} have arrived.`);
             }
             return `${words.join(" ")} ${busy}${left}`;
         }

@@ -133,16 +133,22 @@ class Motion {
         times.sort((a, b) => a - b);
         const apart = this.run.variant?.stages || this.count === 0 ? 1e-4 * this.window_s :
                                                                      Math.max(0.05 * this.usual_s(), this.slack_s);
+        this.event_list = this.clustered(times, apart);
+        // More than that nobody steps through.
+        if (this.event_list.length > 400) this.event_list = this.clustered(times, Math.max(apart, this.window_s / 400));
+        return this.event_list;
+    }
+
+    /// Returns those times from 0 to the end of the window that are further apart than `apart`.
+    clustered(times, apart) {
         const list = [0];
         for (const time of times)
-            if (time >= this.window_s)
-                break;
-            else if (time > list[list.length - 1] + apart && time < this.window_s - this.slack_s) list.push(time);
+            if (time > list[list.length - 1] + apart && time < this.window_s - this.slack_s) list.push(time);
         if (this.window_s > list[list.length - 1] + apart)
             list.push(this.window_s);
         else
             list[list.length - 1] = this.window_s;
-        return this.event_list = list;
+        return list;
     }
 
     name(process) { return this.processes[process] ?? `process ${process}`; }

@@ -292,7 +292,7 @@ class RingStage {
             texts("computing", doing ?? "", next ? `next: ${next.what}` : "");
             if (at < exchange.first_s)
                 return "Computing. " +
-                    (this.blocks.known && this.blocks.adds ?
+                    (this.round && this.blocks.known && this.blocks.adds ?
                          `Each rank makes its own gradients: ${counted(exchange.blocks, "block")}, each with one contribution (a low bar).` :
                          "Nothing is sent yet.") + cut;
             return `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${cut}`;
@@ -301,7 +301,7 @@ class RingStage {
             texts("done", this.blocks.known && this.blocks.adds ? "all sums everywhere" : "", what);
             const sent = exchange.list.filter((i) => motion.from[i] === rings.focus);
             return `Done after ${units.s(exchange.last_s)}. ${capital(who(rings.focus))} sent ${
-                counted(sent.length, this.blocks.known ? "block" : "message")}, ${
+                counted(sent.length, this.round && this.blocks.known ? "block" : "message")}, ${
                 units.B(sent.reduce((sum, i) => sum + motion.bytes[i], 0))}${
                        rings.own.length > 1 ? `, for ${exchange.what}` : ""}.${cut}`;
         }
@@ -316,15 +316,16 @@ class RingStage {
         const number = motion.step[mine] - first + 1, of = Math.max(number, Math.min(steps, exchange.steps || steps));
         texts(`step ${number} of ${of}`, !this.round ? "" : adding ? "adding blocks up" : "handing blocks round", what);
         const carry = active.length === order.length ? `All ${order.length} links carry ${units.B(motion.bytes[mine])} at once` :
-                                                       `${active.length} of ${order.length} links are in use`;
+                                                       `${active.length} of ${order.length} links ${active.length === 1 ? "is" : "are"} in use`;
         const sender = capital(who(motion.from[mine])), receiver = who(motion.to[mine]);
+        const step = `Step ${number}${what ? ` of ${what}` : ""}`;
         if (!this.round || !known)
-            return `Step ${number}. ${sender} sends ${units.B(motion.bytes[mine])} to ${receiver}; ${
+            return `${step}. ${sender} sends ${units.B(motion.bytes[mine])} to ${receiver}; ${
                 counted(active.length, "message")} are under way.${others}${cut}`;
         const count = motion.contributions[mine];
-        return adding ? `Step ${number}, adding. ${sender} sends block ${motion.block[mine]} with ${
+        return adding ? `${step}, adding. ${sender} sends block ${motion.block[mine]} with ${
                             counted(count, "contribution")}; ${receiver} adds its own. ${carry}.${others}${cut}` :
-                        `Step ${number}, handing round. ${sender} passes on ${
+                        `${step}, handing round. ${sender} passes on ${
                             this.blocks.adds ? `the finished sum Σ of block ${motion.block[mine]}` : `block ${motion.block[mine]}`} to ${
                             receiver}. ${carry}.${others}${cut}`;
     }

@@ -2,6 +2,15 @@
 
 const most_process_rows = 32;
 
+/// Says what one process, or several, does in a bar of a kind.
+function kind_verb(kind, one) {
+    const s = one ? "s" : "";
+    if (/ pass$|^update$/.test(kind)) return `run${s} the ${kind}`;
+    const verb = {copies: "copie", reduction: "add", computation: "compute", waiting: "wait"}[kind];
+    if (kind === "copies") return one ? "copies" : "copy";
+    return verb ? verb + s : `exchange${s} ${kind === "communication" ? "data" : kind}`;
+}
+
 function stage_rows(run, width) {
     const timeline = run.variant?.timeline;
     if (!timeline || timeline.lanes.length === 0) return null;
@@ -90,12 +99,16 @@ class RowsStage {
     }
 
     /// Returns what a row does: the bar of its computation, else of another stream, else nothing.
-    doing({lanes}, time) {
+    doing(row, time) {
         const at = time + 1e-9 * this.window_s;
         let found = null;
-        for (const {stream, bars} of lanes)
+        row.computing = false;
+        for (const {stream, bars} of row.lanes)
             for (const bar of bars)
-                if (bar.start_s <= at && at < bar.end_s && (stream === "compute" || !found)) found = bar;
+                if (bar.start_s <= at && at < bar.end_s && (stream === "compute" || !found)) {
+                    found = bar;
+                    row.computing ||= stream === "compute";
+                }
         return found;
     }
 
@@ -117,17 +130,24 @@ class RowsStage {
         const rest = this.all.length > this.rows.length ? ` The first ${this.rows.length} of ${this.all.length} processes are shown.` : "";
         if (time >= window_s * (1 - 1e-9)) return `${
             window_s < this.timeline.window_s ? "The picture ends" : "Done"} after ${units.s(window_s)}.${rest}`;
+        // A rank is in an exchange from when it enters it; without a message it waits for others.
+        const motion = motion_of(this.run), certain = motion.count > 0 && motion.left_out === 0;
+        const talks = new Set(motion.active(time).flatMap((i) => [motion.name(motion.from[i]), motion.name(motion.to[i])]));
         const groups = new Map();
         for (const row of this.rows) {
-            const bar = this.doing(row, time), what = bar ? bar_kinds[bar.kind] : "nothing";
-            if (!groups.has(what)) groups.set(what, []);
-            groups.get(what).push({row, bar});
+            const bar = this.doing(row, time), computes = bar && row.computing;
+            const what = bar && (computes || !certain || talks.has(row.process)) ? bar_kinds[bar.kind] : "waiting";
+            const noun = row.process.split(" ")[0], key = `${noun} ${what}`;
+            if (!groups.has(key)) groups.set(key, {what, noun, list: []});
+            groups.get(key).list.push({row, bar});
         }
-        const words = [...groups].map(([what, list]) => {
-            const who = list.length === 1 ? list[0].row.process : list.length === this.rows.length && list.length > 1 ? "all" : `${list.length} processes`;
-            const one = list.length === 1;
-            const detail = list[0].bar && list.every(({bar}) => bar.name === list[0].bar.name) ? ` (${list[0].bar.name})` : "";
-            return what === "nothing" ? `${who} ${one ? "does" : "do"} nothing` : `${who}: ${what}${detail}`;
+        const words = [...groups.values()].map(({what, noun, list}) => {
+            const one = list.length === 1, all = this.rows.filter(({process}) => process.startsWith(`${noun} `)).length;
+            const who = one ? list[0].row.process : `${list.length === all ? "all " : ""}${list.length} ${noun}s`;
+            const name = list[0].bar?.name ?? "", layer = /^(?:forward|backward) of (.*)$/.exec(name)?.[1];
+            const where = layer ? ` of ${layer}` : name ? ` in ${/^(push|pull) /.test(name) ? "the " : ""}${name}` : "";
+            const same = what !== "waiting" && list.every(({bar}) => bar.name === list[0].bar.name);
+            return `${who} ${kind_verb(what, one)}${same ? where : ""}`;
         });
         return `${capital(words.join("; "))}. ${this.network(time)}${rest}`;
     }
