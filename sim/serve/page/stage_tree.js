@@ -2,40 +2,46 @@
 
 /// Returns the trees of an exchange as maps from child to parent, and the tree of each message; null if there are none.
 function trees_of(motion, exchange) {
-    const adds = exchange.list.some((i) => motion.reduces[i]);
-    const trees = [], of_block = new Map(), of_message = new Map();
+    if (exchange.members.length < 3) return null;
+    const adds = exchange.list.some((i) => motion.reduces[i]), parents = new Map();  // block → child → parent
     for (const i of exchange.list) {
         if (adds && !motion.reduces[i]) continue;
         const [child, parent] = adds ? [motion.from[i], motion.to[i]] : [motion.to[i], motion.from[i]];
-        const fits = (tree) => (tree.get(child) ?? parent) === parent;
-        const block = motion.block[i];
-        let tree = block >= 0 && of_block.has(block) ? trees[of_block.get(block)] : trees.find(fits);
-        if (tree && !fits(tree)) return null;
-        if (!tree) {
-            if (trees.length === 2) return null;
-            trees.push(tree = new Map());
+        for (let block = motion.block[i]; block < motion.block[i] + Math.max(1, motion.blocks[i]); ++block) {
+            if (!parents.has(block)) parents.set(block, new Map());
+            const tree = parents.get(block);
+            if ((tree.get(child) ?? parent) !== parent) return null;
+            tree.set(child, parent);
         }
-        tree.set(child, parent);
-        if (block >= 0) of_block.set(block, trees.indexOf(tree));
     }
-    if (exchange.members.length < 3 || trees.length === 0) return null;
+    const trees = [], of_block = new Map(), numbers = new Map();
+    for (const [block, tree] of parents) {
+        const text = exchange.members.map((process) => tree.get(process) ?? "").join();
+        if (!numbers.has(text)) numbers.set(text, trees.push(tree) - 1);
+        if (trees.length > 2) return null;
+        of_block.set(block, numbers.get(text));
+    }
+    if (trees.length === 0 || !trees.every((tree) => is_tree(tree, exchange.members.length))) return null;
     if (trees.every((tree) => new Set(tree.values()).size === 1)) return null;  // a server
-    for (const tree of trees) {
-        if (tree.size !== exchange.members.length - 1) return null;
-        for (const start of tree.keys()) {
-            let at = start, steps = 0;
-            for (; tree.has(at); at = tree.get(at))
-                if (++steps > tree.size) return null;
-        }
-    }
+    const of_message = new Map();
     for (const i of exchange.list) {
-        const index = trees.findIndex(
-            (tree) => tree.get(motion.from[i]) === motion.to[i] || tree.get(motion.to[i]) === motion.from[i]);
-        if (index < 0) return null;
-        const by_block = of_block.get(motion.block[i]);
-        of_message.set(i, by_block ?? index);
+        const along = (tree) => tree.get(motion.from[i]) === motion.to[i] || tree.get(motion.to[i]) === motion.from[i];
+        const number = of_block.get(motion.block[i]) ?? trees.findIndex(along);
+        if (number < 0 || !along(trees[number])) return null;
+        of_message.set(i, number);
     }
     return {trees, of_message, adds};
+}
+
+/// Returns whether a map from child to parent has one root that is above all.
+function is_tree(parent_of, members) {
+    if (parent_of.size !== members - 1) return false;
+    for (const start of parent_of.keys()) {
+        let steps = 0;
+        for (let at = start; parent_of.has(at); at = parent_of.get(at))
+            if (++steps > members) return false;
+    }
+    return true;
 }
 
 function stage_tree(run, width) {
