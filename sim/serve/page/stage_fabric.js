@@ -139,7 +139,7 @@ class FabricStage {
         const xs = points.map(([x]) => x), ys = points.map(([, y]) => y);
         const low = [Math.min(...xs), Math.min(...ys)], high = [Math.max(...xs), Math.max(...ys)];
         const wide = Math.max(high[0] - low[0], 1), tall = Math.max(high[1] - low[1], 1);
-        const margin = 34, most = width < 560 ? width : 420;
+        const margin = this.motion.links.some(({name}) => name.startsWith("node-")) ? 58 : 34, most = width < 560 ? width : 420;
         const scale = Math.min((width - 2 * margin) / wide, (most - 2 * margin) / tall);
         // Trees are drawn taller than they are, so that their cables do not lie flat.
         const upright = tall < 0.5 * wide ? Math.min(2, 0.5 * wide / tall) : 1;
@@ -226,8 +226,38 @@ class FabricStage {
         });
     }
 
+    /// Returns the hosts of the picture, by node, that are ports of one node. Their devices reach each other inside it.
+    ports() {
+        const {motion} = this, node_of = new Map();
+        motion.route.forEach((route, i) => {
+            for (const link of motion.routes[route] ?? []) {
+                const [, node] = /^(node-\d+)\//.exec(motion.links[link].name) ?? [];
+                if (!node || this.route_ways[route].length > 0) continue;
+                node_of.set(motion.from[i], node);
+                node_of.set(motion.to[i], node);
+            }
+        });
+        const ports = new Map();
+        motion.nodes.forEach((host, process) => {
+            const node = node_of.get(process);
+            if (!node || !this.at.has(host)) return;
+            if (!ports.has(node)) ports.set(node, []);
+            if (!ports.get(node).includes(host)) ports.get(node).push(host);
+        });
+        return [...ports].filter(([, hosts]) => hosts.length > 1);
+    }
+
     paint_ground() {
         const {motion} = this;
+        for (const [node, hosts] of this.incast ? [] : this.ports()) {
+            const points = hosts.map((host) => this.at.get(host)), middle = this.outside(points[0], points[points.length - 1], 54);
+            this.ground.append(
+                shape("path", {
+                    d: points_path(points.map(({x, y}) => [x, y])), fill: "none", stroke: "var(--stage-soft)",
+                    "stroke-width": short(2 * this.disc + 12), "stroke-linejoin": "round", "stroke-linecap": "round"
+                }),
+                middle_text(middle[0], middle[1] + 4, 12, node.replace("-", " "), {fill: "var(--faint)"}));
+        }
         for (const cable of this.fabric.cables) {
             const d = cable.pieces.map((piece) => points_path(piece)).join("");
             const line = {d, fill: "none", "stroke-linejoin": "round", "stroke-linecap": cable.pieces.length > 1 ? "butt" : "round"};
@@ -385,6 +415,27 @@ class FabricStage {
         return text;
     }
 
+    /// Returns a point between two places, as far outside them as asked.
+    outside(a, b, far) {
+        const x = (a.x + b.x) / 2, y = (a.y + b.y) / 2, away = Math.hypot(x - this.width / 2, y - this.height / 2) || 1;
+        const along = Math.hypot(b.x - a.x, b.y - a.y), sag = along / 8 + far;
+        return [x + (x - this.width / 2) / away * sag, y + (y - this.height / 2) / away * sag];
+    }
+
+    /// Messages inside a node, between places of its ports.
+    inner(i, time) {
+        const {motion} = this, a = this.at.get(motion.nodes[motion.from[i]]), b = this.at.get(motion.nodes[motion.to[i]]);
+        if (!a || !b || a === b) return "";
+        const [x, y] = this.outside(a, b, 2 * this.disc + 14), part = motion.progress(i, time), rest = 1 - part;
+        const paint = hue_paint(motion.hues[motion.from[i]]);
+        const at = (start, control, end) => rest * rest * start + 2 * rest * part * control + part * part * end;
+        return mark_of("path", {
+                   d: `M${short(a.x)} ${short(a.y)}Q${short(x)} ${short(y)} ${short(b.x)} ${short(b.y)}`, fill: "none", stroke: paint,
+                   "stroke-width": 2
+               }) +
+            mark_of("circle", {cx: at(a.x, x, b.x), cy: at(a.y, y, b.y), r: 4.5, fill: paint, stroke: "var(--card)", "stroke-width": 1.5});
+    }
+
     /// Messages as dots at the part of their way that they have come. Many small ones are left to the stripes.
     dots(active, time) {
         if (active.length > 64 || this.incast) return "";
@@ -393,7 +444,10 @@ class FabricStage {
         for (const i of active) {
             const ways = this.route_ways[motion.route[i]] ?? [];
             const whole = ways.reduce((sum, way) => sum + way.length, 0);
-            if (whole === 0) continue;
+            if (whole === 0) {
+                text += this.inner(i, time);
+                continue;
+            }
             let left = motion.progress(i, time) * whole, at = null;
             for (const way of ways) {
                 if (left <= way.length || way === ways[ways.length - 1]) {
