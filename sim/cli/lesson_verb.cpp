@@ -1,19 +1,23 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/cli/asked_prediction.hpp"
+#include "sim/cli/exam.hpp"
 #include "sim/cli/run_verb.hpp"
 #include "sim/cli/sheet.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/data_roots.hpp"
+#include "sim/lesson/exam.hpp"
 #include "sim/lesson/lesson.hpp"
 #include "sim/lesson/prediction.hpp"
 #include "sim/output/cells.hpp"
@@ -33,6 +37,10 @@ struct LessonArguments {
     bool predict = false;
     std::string predictions;
     std::string file;
+    std::optional<std::uint32_t> variant;  ///< the seed of an exam's question
+
+    bool on_terminal() const { return !no_pause && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1; }
+    bool asks() const { return on_terminal() || predict || !predictions.empty(); }
 };
 
 std::string table(const std::vector<lesson::Lesson>& lessons) {
@@ -49,35 +57,67 @@ void wait_for_enter(const char* what) {
     say("\n");
 }
 
-void teach(const lesson::Lesson& lesson, const LessonArguments& options) {
-    const bool pauses = !options.no_pause && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-    const auto section = [&](lesson::Part part) { return lesson.sections.at(part).text; };
-    lesson::Questionnaire questionnaire;
-    if (pauses || options.predict || !options.predictions.empty()) questionnaire = lesson::questionnaire(lesson);
-    if (!options.predictions.empty()) {
-        kept_predictions(options.predictions);
-        require_writable(options.predictions);
-    }
-    write_stdout(fmt::format("# {}\n\n", lesson.title) + section(lesson::question) + section(lesson::prediction));
-    lesson::Prediction prediction;
-    if (!questionnaire.rows.empty())
-        prediction = asked_prediction(questionnaire);
-    else if (pauses)
-        wait_for_enter("when you have your prediction");
+/// Checks that predictions can be kept before somebody types them.
+void require_predictions(const LessonArguments& options) {
+    if (options.predictions.empty()) return;
+    kept_predictions(options.predictions);
+    require_writable(options.predictions);
+}
+
+/// Returns what the user predicts, once it is kept.
+lesson::Prediction predicted(const lesson::Lesson& lesson, const lesson::Questionnaire& questionnaire,
+                             const LessonArguments& options) {
+    lesson::Prediction prediction = asked_prediction(questionnaire);
     const std::string lines = prediction_lines(lesson, questionnaire, prediction);
     if (!options.predictions.empty() && !lines.empty())
         write_file(options.predictions, kept_predictions(options.predictions) + lines);
+    return prediction;
+}
+
+void teach(const lesson::Lesson& lesson, const LessonArguments& options) {
+    const auto section = [&](lesson::Part part) { return lesson.sections.at(part).text; };
+    lesson::Questionnaire questionnaire;
+    if (options.asks()) questionnaire = lesson::questionnaire(lesson);
+    require_predictions(options);
+    write_stdout(fmt::format("# {}\n\n", lesson.title) + section(lesson::question) + section(lesson::prediction));
+    lesson::Prediction prediction;
+    if (!questionnaire.rows.empty())
+        prediction = predicted(lesson, questionnaire, options);
+    else if (options.on_terminal())
+        wait_for_enter("when you have your prediction");
     write_stdout(section(lesson::run));
     run(RunOptions{.scenario = lesson.scenario.string(), .check = true});
     if (const std::string text = compared(questionnaire, prediction); !text.empty()) write_stdout("\n" + text);
     write_stdout("\n" + section(lesson::answer) + section(lesson::exercises));
-    if (pauses) wait_for_enter("for the answers to the exercises");
+    if (options.on_terminal()) wait_for_enter("for the answers to the exercises");
     for (std::size_t part = lesson::solutions; part < lesson.sections.size(); ++part)
         write_stdout(lesson.sections[part].text);
 }
 
+void examine(const lesson::Exam& exam, const std::string& scenario, const LessonArguments& options) {
+    const std::vector<double> found = simulated(exam, scenario);
+    const lesson::Lesson answered = lesson::answered(exam, found);
+    const lesson::Questionnaire questionnaire = lesson::questionnaire(answered);
+    require_predictions(options);
+    write_stdout(lesson::sheet(exam) + "\n");
+    lesson::Prediction prediction;
+    if (options.asks() && !questionnaire.rows.empty())
+        prediction = predicted(answered, questionnaire, options);
+    else if (options.on_terminal())
+        wait_for_enter("when you have your answer");
+    if (const std::string text = compared(questionnaire, prediction); !text.empty()) write_stdout("\n" + text + "\n");
+    write_stdout(lesson::solution(exam, found));
+}
+
+std::string handout_of(const lesson::Lesson& lesson, const LessonArguments& options) {
+    if (!options.variant) return options.answers ? lesson.handout : lesson::without_answers(lesson);
+    const lesson::Exam exam = lesson::exam(lesson, *options.variant);
+    if (!options.answers) return lesson::sheet(exam);
+    return lesson::sheet(exam) + "\n" + lesson::solution(exam, simulated(exam, lesson.scenario.string()));
+}
+
 void hand_out(const lesson::Lesson& lesson, const LessonArguments& options) {
-    const std::string text = options.answers ? lesson.handout : lesson::without_answers(lesson);
+    const std::string text = handout_of(lesson, options);
     if (options.file.empty()) return write_stdout(text);
     write_sheet(text, lesson.title, lesson.scenario.parent_path(), options.file);
 }
@@ -88,6 +128,7 @@ void show(const LessonArguments& options) {
     if (!options.lesson) return write_stdout(table(lessons));
     const lesson::Lesson& lesson = lesson::find_lesson(lessons, *options.lesson);
     if (options.handout) return hand_out(lesson, options);
+    if (options.variant) return examine(lesson::exam(lesson, *options.variant), lesson.scenario.string(), options);
     teach(lesson, options);
 }
 
@@ -123,6 +164,12 @@ void add_lesson(CLI::App& program, Action& action) {
         ->check(not_empty)
         ->needs(which)
         ->excludes(handout);
+    verb->add_option("--variant", options->variant,
+                     "Give an exam's question in place of the lesson: the same reasoning with numbers that this seed "
+                     "draws, from 0 to 4294967295")
+        ->type_name("SEED")
+        ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
+        ->needs(which);
     verb->callback([options, &action] { action = [options] { show(*options); }; });
 }
 

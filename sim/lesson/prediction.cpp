@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/trimmed.hpp"
 #include "sim/base/units.hpp"
+#include "sim/lesson/markdown_table.hpp"
 
 namespace syncline::lesson {
 
@@ -19,48 +19,6 @@ namespace {
 
 constexpr std::size_t most_rows = 5;
 constexpr std::string_view mistakes = "Typical mistakes";
-
-constexpr std::string_view blanks = " \t\r";
-
-using Cells = std::vector<std::string>;
-
-/// A row of a table of Markdown, `| a | b |`.
-struct Row {
-    Cells cells;
-    int line = 0;  ///< of the handout
-    std::string source;
-};
-
-using Table = std::vector<Row>;  ///< the first row is the header
-
-Cells cells_of(std::string_view line) {
-    Cells cells;
-    for (std::size_t begin = 1; begin < line.size();) {
-        const std::size_t end = std::min(line.find('|', begin), line.size());
-        cells.emplace_back(trimmed(line.substr(begin, end - begin), blanks));
-        begin = end + 1;
-    }
-    return cells;
-}
-
-/// Returns the tables of a section, whose lines begin with "|".
-std::vector<Table> tables(const Lesson& lesson, std::string_view heading) {
-    std::vector<Table> tables;
-    std::istringstream stream(lesson.handout);
-    bool inside = false, in_table = false;
-    int number = 0;
-    for (std::string line; std::getline(stream, line);) {
-        ++number;
-        if (line.starts_with("## ")) inside = trimmed(std::string_view(line).substr(3), blanks) == heading;
-        const bool row = inside && line.starts_with('|');
-        if (row && !in_table) tables.emplace_back();
-        if (row && line.find_first_not_of("|-: \r") != line.npos)
-            tables.back().push_back({cells_of(trimmed(line, blanks)), number, line});
-        in_table = row;
-    }
-    std::erase_if(tables, [](const Table& table) { return table.empty(); });
-    return tables;
-}
 
 [[noreturn]] void refuse(const Lesson& lesson, const Row& row, std::string message, std::string hint) {
     std::filesystem::path file = lesson.scenario;
@@ -80,19 +38,15 @@ double time_in(const Lesson& lesson, const Row& row, std::size_t column) {
     return *time.value;
 }
 
-std::size_t column_of(const Cells& header, std::string_view name) {
-    return static_cast<std::size_t>(std::ranges::find(header, name) - header.begin());
-}
-
 Questionnaire whole_answer(const Lesson& lesson) {
     Questionnaire all;
-    for (const Table& table : tables(lesson, section_names.at(Part::answer))) {
-        const Cells& header = table.front().cells;
-        all.column = column_of(header, "iteration") < header.size() ? "iteration" : "time";
+    for (const Table& table : tables(lesson.handout, section_names.at(Part::answer))) {
+        const Row& header = table.front();
+        all.column = column_of(header, "iteration") < header.cells.size() ? "iteration" : "time";
         const std::size_t column = column_of(header, all.column), size = column_of(header, "size");
-        if (column == header.size()) continue;
+        if (column == header.cells.size()) continue;
         for (std::size_t i = 1; i < table.size(); ++i) {
-            const Cells& cells = table[i].cells;
+            const std::vector<std::string>& cells = table[i].cells;
             all.seconds.push_back(time_in(lesson, table[i], column));  // refuses a row without cells
             all.rows.push_back(size < cells.size() ? cells[0] + " " + cells[size] : cells[0]);
         }
@@ -110,7 +64,7 @@ Questionnaire questionnaire(const Lesson& lesson) {
         asked.rows.push_back(all.rows[i]);
         asked.seconds.push_back(all.seconds[i]);
     };
-    const std::vector<Table> wrong = tables(lesson, mistakes);
+    const std::vector<Table> wrong = tables(lesson.handout, mistakes);
     if (wrong.empty()) {
         for (std::size_t i = 0; i < std::min(all.rows.size(), most_rows); ++i) ask(i);
         return asked;

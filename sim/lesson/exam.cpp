@@ -1,0 +1,430 @@
+#include "sim/lesson/exam.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "sim/base/mulberry32.hpp"
+#include "sim/base/number.hpp"
+#include "sim/base/regular_file.hpp"
+#include "sim/base/trimmed.hpp"
+#include "sim/base/units.hpp"
+#include "sim/document/read_text.hpp"
+#include "sim/lesson/arithmetic.hpp"
+#include "sim/lesson/markdown_table.hpp"
+
+namespace syncline::lesson {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Headings of an exam's sections.
+namespace heading {
+constexpr std::string_view numbers = "Numbers", question = "Question", settings = "Settings", answer = "Answer",
+                           mistakes = "Typical mistakes";
+}
+
+enum class Kind { seconds, bytes, percent, plain };
+
+struct Column {
+    std::string_view heading, field;
+    Kind kind;
+};
+
+/// The columns of answers.
+constexpr Column columns[]{
+    {"iteration", "iteration_time_s", Kind::seconds},
+    {"time", "completion_time_s", Kind::seconds},
+    {"communication", "communication_time_s", Kind::seconds},
+    {"exposed", "exposed_communication_time_s", Kind::seconds},
+    {"samples/s", "throughput_samples_per_s", Kind::plain},
+    {"efficiency", "scaling_efficiency", Kind::percent},
+    {"bubble", "pipeline_bubble", Kind::percent},
+    {"memory", "memory.total_bytes", Kind::bytes},
+    {"TFLOP/s", "tflops_per_device", Kind::plain},
+    {"staleness", "updates.staleness_mean", Kind::plain},
+};
+
+const Column* column_named(std::string_view heading) {
+    const auto found = std::ranges::find(columns, heading, &Column::heading);
+    return found == std::end(columns) ? nullptr : found;
+}
+
+std::string shown(double value, Kind kind) {
+    if (kind == Kind::seconds) return format_quantity(value, Dimension::seconds);
+    if (kind == Kind::bytes) return format_quantity(value, Dimension::bytes);
+    return kind == Kind::percent ? fmt::format("{:.4g} %", value * 100) : fmt::format("{:.5g}", value);
+}
+
+bool is_formula(std::string_view heading) {
+    return heading.starts_with("formula");
+}
+
+[[noreturn]] void refuse(const std::string& file, int line, const std::string& source, std::string message,
+                         std::string hint) {
+    throw ConfigError({{{file, line, 1, source}, std::move(message), std::move(hint)}});
+}
+
+struct Line {
+    std::string text;
+    int number = 0;
+};
+
+using Sections = std::map<std::string, std::vector<Line>, std::less<>>;
+
+Sections sections_of(const std::string& file, const std::string& text) {
+    Sections sections;
+    std::vector<Line>* section = nullptr;
+    std::istringstream stream(text);
+    int number = 0;
+    for (std::string line; std::getline(stream, line);) {
+        ++number;
+        if (line.starts_with("## "))
+            section = &sections[std::string(trimmed(std::string_view(line).substr(3), blanks))];
+        else if (section != nullptr)
+            section->push_back({line, number});
+    }
+    for (const std::string_view needed : {heading::numbers, heading::question, heading::settings, heading::answer})
+        if (!sections.contains(needed))
+            refuse(file, 1, "", fmt::format("the exam has no section '{}'", needed),
+                   "it needs '## Numbers', '## Question', '## Settings' and '## Answer'");
+    return sections;
+}
+
+/// Returns the numbers between commas; nothing if there is anything else.
+std::optional<std::vector<double>> listed(std::string_view text) {
+    std::vector<double> all;
+    while (true) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        const auto one = number_in<double>(trimmed(text.substr(0, comma), blanks));
+        if (!one) return {};
+        all.push_back(*one);
+        if (comma == text.size()) return all;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+Values drawn(const std::string& file, const std::string& text, std::uint32_t state) {
+    Mulberry32 generator(state);
+    const std::vector<Table> found = tables(text, heading::numbers);
+    Values values;
+    for (std::size_t i = 1; !found.empty() && i < found.front().size(); ++i) {
+        const Row& row = found.front()[i];
+        if (row.cells.size() != 2 || row.cells[0].empty())
+            refuse(file, row.line, row.source, "a row of the numbers has a name and its values",
+                   "such as `| S | 50, 100, 200 |`");
+        try {
+            const auto choices = listed(row.cells[1]);
+            values[row.cells[0]] = choices ? choices->at(generator.below(static_cast<std::uint32_t>(choices->size())))
+                                           : value_of(row.cells[1], values);
+        } catch (const ArithmeticError& problem) {
+            refuse(file, row.line, row.source, problem.what(), "write numbers between commas, or an expression");
+        }
+    }
+    if (values.empty())
+        refuse(file, 1, "", "the exam has no numbers to draw", "list them in a table under '## Numbers'");
+    return values;
+}
+
+/// Returns the text with the values of what is in braces.
+std::string filled(std::string_view text, const Values& values) {
+    std::string result;
+    while (!text.empty()) {
+        const std::size_t begin = std::min(text.find('{'), text.size());
+        result += text.substr(0, begin);
+        text.remove_prefix(begin);
+        if (text.empty()) break;
+        const std::size_t end = text.find_first_of("{}:", 1);
+        if (end == text.npos || text[end] != '}' || end == 1) {  // a mapping of YAML
+            result += '{';
+            text.remove_prefix(1);
+            continue;
+        }
+        result += fmt::format("{:.12g}", value_of(text.substr(1, end - 1), values));
+        text.remove_prefix(end + 1);
+    }
+    return result;
+}
+
+void fill(const std::string& file, std::vector<Line>& lines, const Values& values) {
+    for (Line& line : lines) {
+        try {
+            line.text = filled(line.text, values);
+        } catch (const ArithmeticError& problem) {
+            refuse(file, line.number, line.text, problem.what(), "names are those of the section 'Numbers'");
+        }
+    }
+}
+
+std::string joined(const std::vector<Line>& lines) {
+    std::string text;
+    for (const Line& line : lines) text += line.text + "\n";
+    return std::string(trimmed(text, "\n")) + "\n";
+}
+
+std::vector<std::string> assignments(const std::string& file, const std::vector<Line>& lines) {
+    std::vector<std::string> all;
+    for (const Line& line : lines) {
+        const std::string text(trimmed(line.text, blanks));
+        if (text.empty() || text.starts_with("```")) continue;
+        if (line.text.front() == ' ' && !all.empty()) {
+            all.back() += " " + text;
+            continue;
+        }
+        const std::size_t colon = text.find(": ");
+        if (colon == text.npos)
+            refuse(file, line.number, line.text, "a setting has a key and a value", "such as `training.ranks: {n}`");
+        all.push_back(text.substr(0, colon) + "=" + text.substr(colon + 2));
+    }
+    return all;
+}
+
+/// Returns the table of a section of an exam's text, which has no section but this one.
+Table table_of(const std::string& section) {
+    const std::vector<Table> all = tables("## Answer\n" + section, heading::answer);
+    return all.empty() ? Table{} : all.front();
+}
+
+std::string row_of(const std::vector<std::string>& cells) {
+    return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
+std::string text_of(const std::vector<std::vector<std::string>>& rows) {
+    std::string text = row_of(rows.front()) + "|";
+    for (std::size_t i = 0; i < rows.front().size(); ++i) text += "---|";
+    text += "\n";
+    for (std::size_t i = 1; i < rows.size(); ++i) text += row_of(rows[i]);
+    return text;
+}
+
+/// Returns `section` with another table in the place of its own.
+std::string with_table(const std::string& section, const std::string& table) {
+    std::string text;
+    std::istringstream stream(section);
+    bool written = false;
+    for (std::string line; std::getline(stream, line);) {
+        if (!line.starts_with('|'))
+            text += line + "\n";
+        else if (!std::exchange(written, true))
+            text += table;
+    }
+    return text;
+}
+
+void ask(Exam& exam, const std::vector<Line>& lines) {
+    const auto line_of = [&](const Row& row) { return lines.front().number + row.line - 2; };
+    const Table table = table_of([&] {
+        std::string text;
+        for (const Line& line : lines) text += line.text + "\n";
+        return text;
+    }());
+    if (table.size() < 2) refuse(exam.file, 1, "", "the exam's answer has no table", "");
+    const Row& header = table.front();
+    const std::size_t size = column_of(header, "size");
+    for (std::size_t i = 1; i < table.size(); ++i) {
+        const Row& row = table[i];
+        const auto wrong = [&](std::string message, std::string hint) {
+            refuse(exam.file, line_of(row), row.source, std::move(message), std::move(hint));
+        };
+        if (row.cells.size() != header.cells.size())
+            wrong(fmt::format("the row has {} cells, the heading {}", row.cells.size(), header.cells.size()), "");
+        if (std::ranges::find(exam.variants, row.cells[0]) == exam.variants.end())
+            exam.variants.push_back(row.cells[0]);
+        for (std::size_t k = 1; k < header.cells.size(); ++k) {
+            if (k == size || is_formula(header.cells[k])) continue;
+            const Column* const column = column_named(header.cells[k]);
+            if (column == nullptr) wrong(fmt::format("there is no answer '{}'", header.cells[k]), "");
+            Expectation one;
+            one.variant = row.cells[0];
+            one.field = column->field;
+            one.value = 0;
+            one.field_at = {exam.file, line_of(row), 1, row.source};
+            if (size < row.cells.size()) {
+                const Quantity bytes = parse_quantity(row.cells[size], Dimension::bytes);
+                if (!bytes.value) wrong(bytes.error, bytes.hint);
+                one.bytes = static_cast<std::uint64_t>(*bytes.value);
+            }
+            exam.asked.push_back(std::move(one));
+        }
+    }
+}
+
+/// Returns the answer's table with the values that were found.
+std::vector<std::vector<std::string>> answered_table(const Exam& exam, const std::vector<double>& found) {
+    const Table table = table_of(exam.answer);
+    std::vector<std::vector<std::string>> rows{table.front().cells};
+    std::size_t next = 0;
+    for (std::size_t i = 1; i < table.size(); ++i) {
+        rows.push_back(table[i].cells);
+        for (std::size_t k = 1; k < rows.back().size(); ++k) {
+            const Column* const column = column_named(rows.front()[k]);
+            if (column == nullptr) continue;
+            std::string& cell = rows.back()[k];
+            cell = shown(found.at(next++), column->kind) + (cell.empty() ? "" : " " + cell);
+        }
+    }
+    return rows;
+}
+
+/// Returns the time that a formula's unit is: 0.001 for the heading "formula (ms)".
+double unit_of(const std::string& heading) {
+    const std::size_t begin = heading.find('('), end = heading.find(')');
+    if (begin == heading.npos || end == heading.npos) return 1;
+    return parse_quantity("1 " + heading.substr(begin + 1, end - begin - 1), Dimension::seconds).value.value_or(1);
+}
+
+/// The answer's times, by the names of their rows: "ring" or "ring 16 MB".
+struct Right {
+    std::map<std::string, std::string> cells;
+    std::map<std::string, double> seconds;
+    double unit = 1;  ///< of the formulas
+};
+
+Right right_times(const Exam& exam, const std::vector<double>& found) {
+    Right right;
+    const auto rows = answered_table(exam, found);
+    const std::vector<std::string>& header = rows.front();
+    const std::size_t size = column_of({header, 0, ""}, "size");
+    std::size_t next = 0;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        const std::string row = size < header.size() ? rows[i][0] + " " + rows[i][size] : rows[i][0];
+        for (std::size_t k = 1; k < header.size(); ++k) {
+            const Column* const column = column_named(header[k]);
+            if (column == nullptr) continue;
+            if (column->heading == "iteration" || column->heading == "time") {
+                right.cells[row] = rows[i][k];
+                right.seconds[row] = found.at(next);
+            }
+            ++next;
+        }
+    }
+    if (const auto formula = std::ranges::find_if(header, is_formula); formula != header.end())
+        right.unit = unit_of(*formula);
+    return right;
+}
+
+/// Returns the table of wrong models with their times, without those that happen to be right with these numbers; "" if
+/// there are none.
+std::string mistakes_table(const Exam& exam, const std::vector<double>& found) {
+    const Table table = table_of(exam.mistakes);
+    if (table.empty()) return "";
+    constexpr double same = 0.002;
+    const Right right = right_times(exam, found);
+    std::vector<std::vector<std::string>> rows{table.front().cells};
+    for (std::size_t i = 1; i < table.size(); ++i) {
+        std::vector<std::string> cells = table[i].cells;
+        cells.resize(rows.front().size());
+        bool differs = false;
+        for (std::size_t k = 1; k < cells.size(); ++k) {
+            const std::string& row = rows.front()[k];
+            if (!right.cells.contains(row))
+                refuse(exam.file, 1, "", fmt::format("typical mistakes: '{}' is not a row of the answer", row), "");
+            if (cells[k].empty()) {
+                cells[k] = right.cells.at(row);
+                continue;
+            }
+            try {
+                const double seconds = value_of(cells[k]) * right.unit, answer = right.seconds.at(row);
+                const std::string time = format_quantity(seconds, Dimension::seconds);
+                cells[k] = number_in<double>(cells[k]) ? time : cells[k] + " = " + time;
+                differs |= std::abs(seconds - answer) > same * answer;
+            } catch (const ArithmeticError& problem) {
+                refuse(exam.file, 1, "", fmt::format("typical mistakes: {}", problem.what()), "");
+            }
+        }
+        if (differs) rows.push_back(std::move(cells));
+    }
+    return rows.size() > 1 ? text_of(rows) : "";
+}
+
+std::string quoted_for_shell(const std::string& text) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("-._=/").find(c) != std::string_view::npos;
+    };
+    if (std::ranges::all_of(text, plain)) return text;
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+std::string command(const Exam& exam) {
+    std::string text = "```sh\nbuild/release/syncline run " + exam.scenario;
+    for (const std::string& one : exam.settings) text += " \\\n  --set " + quoted_for_shell(one);
+    for (const std::string& one : exam.variants)
+        text += (one == exam.variants.front() ? " \\\n " : "") + std::string(" --variant ") + quoted_for_shell(one);
+    return text + "\n```\n";
+}
+
+}  // namespace
+
+Exam exam(const Lesson& lesson, std::uint32_t seed) {
+    const fs::path file = lesson.scenario.parent_path() / "exam" / lesson.scenario.stem().concat(".md");
+    Exam exam;
+    exam.file = file.string();
+    if (!is_regular(file))
+        refuse(exam.file, 1, "", fmt::format("lesson '{}' has no exam", lesson.name),
+               "write one as the README.md of the lessons describes");
+    const config::Text read = config::read_text(file);
+    if (!read.text) refuse(exam.file, 1, "", read.error, read.hint);
+    Sections sections = sections_of(exam.file, *read.text);
+    const Values values = drawn(exam.file, *read.text, seed * 7 + static_cast<std::uint32_t>(lesson.number));
+    for (auto& [name, lines] : sections)
+        if (name != heading::numbers) fill(exam.file, lines, values);
+    exam.title = fmt::format("Lesson {}, variant {}: {}", lesson.number, seed, lesson.title);
+    exam.name = fmt::format("{}:{}", lesson.name, seed);
+    exam.scenario = "scenarios/lessons/" + lesson.scenario.filename().string();
+    exam.question = joined(sections.at(std::string(heading::question)));
+    exam.settings = assignments(exam.file, sections.at(std::string(heading::settings)));
+    const std::vector<Line>& answers = sections.at(std::string(heading::answer));
+    ask(exam, answers);
+    exam.answer = joined(answers);
+    if (const auto wrong = sections.find(heading::mistakes); wrong != sections.end())
+        exam.mistakes = joined(wrong->second);
+    return exam;
+}
+
+std::string sheet(const Exam& exam) {
+    const Table table = table_of(exam.answer);
+    const auto given = [](const std::string& heading) { return heading == "size"; };
+    std::vector<std::vector<std::string>> rows;
+    for (const Row& row : table) {
+        rows.emplace_back();
+        for (std::size_t k = 0; k < row.cells.size(); ++k) {
+            const std::string& heading = table.front().cells[k];
+            if (is_formula(heading)) continue;
+            const bool known = k == 0 || rows.size() == 1 || given(heading);
+            rows.back().push_back(known ? row.cells[k] : "……………………");
+        }
+    }
+    return fmt::format("# {}\n\nName: ………………………………………………\n\n## Question\n\n{}\n## Answer\n\n{}", exam.title,
+                       exam.question, text_of(rows));
+}
+
+std::string solution(const Exam& exam, const std::vector<double>& found) {
+    std::string text = "## Solution\n\n" + with_table(exam.answer, text_of(answered_table(exam, found))) +
+                       "\nThe answers are simulated:\n\n" + command(exam);
+    if (const std::string wrong = mistakes_table(exam, found); !wrong.empty())
+        text += "\n## Typical mistakes\n\n" + with_table(exam.mistakes, wrong);
+    return text;
+}
+
+Lesson answered(const Exam& exam, const std::vector<double>& found) {
+    Lesson lesson;
+    lesson.name = exam.name;
+    lesson.title = exam.title;
+    lesson.scenario = exam.file;
+    lesson.handout = "## Answer\n" + text_of(answered_table(exam, found));
+    if (const std::string wrong = mistakes_table(exam, found); !wrong.empty())
+        lesson.handout += "## Typical mistakes\n" + wrong;
+    return lesson;
+}
+
+}  // namespace syncline::lesson
