@@ -112,7 +112,7 @@ Api::Api(Simulations& simulations, Classroom& classroom, std::optional<NamedScen
     : simulations_(simulations), classroom_(classroom), scenario_(std::move(scenario)), lesson_(lesson) {}
 
 Reply Api::about() const {
-    Json start = nullptr;
+    Json start = Json::object();
     if (lesson_) start = {{"lesson", *lesson_}};
     if (scenario_) start = {{"scenario", scenario_->name}};
     return reply(
