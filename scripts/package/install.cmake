@@ -19,7 +19,7 @@ set_target_properties(syncline_all PROPERTIES EXPORT_NAME Syncline)
 target_link_libraries(syncline_all INTERFACE ${rooms})
 install(TARGETS ${rooms} syncline_all EXPORT SynclineTargets ARCHIVE COMPONENT library)
 install(DIRECTORY sim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/syncline COMPONENT library
-  FILES_MATCHING PATTERN "*.hpp" PATTERN cli EXCLUDE PATTERN page EXCLUDE PATTERN simgrid EXCLUDE)
+  FILES_MATCHING PATTERN "*.hpp" PATTERN cli EXCLUDE PATTERN serve EXCLUDE PATTERN page EXCLUDE PATTERN simgrid EXCLUDE)
 install(EXPORT SynclineTargets NAMESPACE Syncline:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Syncline COMPONENT library)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(SynclineConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -102,7 +102,7 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
         return "study";
     }
     if (is_scenario(node)) {
-        load_scenario(path, {}, inspect);
+        if (!load_scenario(path, {}, inspect).knobs.empty()) check_knobs(path, inspect);
         if (!is_measured(path)) return "scenario";
         const MeasuredScenario measured({.scenario = path}, inspect);
         return "measured";

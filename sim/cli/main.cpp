@@ -89,6 +89,7 @@ int parse_and_run(std::vector<std::string> arguments) {
     cli::add_results(program, action);
     cli::add_plot(program, action);
     cli::add_lesson(program, action);
+    cli::add_serve(program, action);
     cli::add_validate(program, action);
     cli::add_calibrate(program, action);
     cli::add_list(program, action);

@@ -29,6 +29,7 @@ void add_export(CLI::App& program, Action& action);
 void add_results(CLI::App& program, Action& action);
 void add_plot(CLI::App& program, Action& action);
 void add_lesson(CLI::App& program, Action& action);
+void add_serve(CLI::App& program, Action& action);
 void add_validate(CLI::App& program, Action& action);
 void add_calibrate(CLI::App& program, Action& action);
 void add_list(CLI::App& program, Action& action);

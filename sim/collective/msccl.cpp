@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/collective/data_flow.hpp"
 #include "sim/collective/factories.hpp"
 #include "sim/collective/msccl_schedule.hpp"
 #include "sim/collective/segments.hpp"
@@ -78,7 +79,7 @@ LaneSteps steps_of(const MscclBlock& block, const std::vector<bool>& awaited) {
     return lane;
 }
 
-class Msccl : public CollectiveAlgorithm {
+class Msccl : public CollectiveAlgorithm, public WithoutBlocks {
 public:
     Msccl(std::shared_ptr<const MscclSchedule> schedule, double segment_bytes)
         : schedule_(std::move(schedule)), segment_bytes_(segment_bytes) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/collective/data_flow.hpp"
 #include "sim/collective/factories.hpp"
 
 namespace syncline {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t most_heads = 32;
 
-class Nvls : public CollectiveAlgorithm {
+class Nvls : public CollectiveAlgorithm, public WithoutBlocks {
 public:
     Nvls(std::uint32_t heads, std::uint32_t nodes) : heads_(heads), nodes_(nodes) {
         if (nodes > 1) tree_ = make_algorithm({.name = "nccl-tree"}, nodes);

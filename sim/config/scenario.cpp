@@ -130,6 +130,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         add_variants(scenario, std::move(variant), std::move(document), std::move(choices), only,
                      assembly.take_other_files());
     }
+    scenario.knobs = read_knobs(assembly, file);
     if (assembly.sound()) require_variants(scenario, file.variants, only);
     read_expectations(assembly, file.expectations, !assignments.empty() || !only.empty(), scenario);
     assembly.finish();

@@ -11,6 +11,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/expectation.hpp"
 #include "sim/config/file_kinds.hpp"
+#include "sim/config/knob_keys.hpp"
 #include "sim/lowering/open_plan.hpp"
 #include "sim/plan/collective_plan.hpp"
 #include "sim/plan/jobs_plan.hpp"
@@ -64,6 +65,7 @@ struct Scenario {
     std::size_t expectations_left_out = 0;
     /// Choices of variants that do not fit, with the reason: "base 8x1: …".
     std::vector<std::string> left_out = {};
+    std::vector<Knob> knobs = {};  ///< as written, whatever `--set` changes
 };
 
 /// Describes the whole scenario, for the schema.

@@ -23,7 +23,7 @@ bool prepare(Assembly& assembly, Entry& variant) {
     if (variant.key.empty() || has_control(variant.key))
         assembly.report(variant.mark, "a variant's name must not be empty or contain control characters");
     assembly.attempt([&] { split_paths(variant.value); });
-    for (const char* key : {"name", "variants", "expect", "measured"}) {
+    for (const char* key : {"name", "variants", "expect", "measured", "knobs"}) {
         const Entry* const found = variant.value.entry(key);
         if (!found) continue;
         assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
@@ -53,7 +53,8 @@ Assignments parse_assignments(Assembly& assembly, const std::vector<std::string>
     for (const std::string& text : texts) {
         assembly.attempt([&] {
             Node node = parse_assignment(assembly.library, text);
-            const bool whole = node.find("variants") || node.find("expect") || node.find("measured");
+            const bool whole =
+                node.find("variants") || node.find("expect") || node.find("measured") || node.find("knobs");
             (whole ? result.to_scenario : result.to_all).push_back(std::move(node));
         });
     }
@@ -85,14 +86,15 @@ ScenarioFile take_apart(Assembly& assembly, Node document) {
     Node variants = take(document, "variants");
     Node expectations = take(document, "expect");
     Node measured = take(document, "measured");
+    Node knobs = take(document, "knobs");
     if (variants.kind != Node::Kind::null && variants.kind != Node::Kind::mapping)
         assembly.report(variants.mark, "'variants' is not a mapping", "write the keys that differ, by variant");
     const bool has_variants = !variants.entries.empty();
     std::erase_if(variants.entries, [&](Entry& variant) { return !prepare(assembly, variant); });
     if (!has_variants) variants.entries.push_back({"base", document.mark, mapping_at({})});
     assembly.expand_references(document);
-    return {std::move(document), std::move(variants.entries), has_variants, std::move(expectations),
-            std::move(measured)};
+    return {std::move(document),     std::move(variants.entries), has_variants,
+            std::move(expectations), std::move(measured),         std::move(knobs)};
 }
 
 }  // namespace syncline::config

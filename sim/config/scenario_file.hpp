@@ -15,6 +15,7 @@ struct ScenarioFile {
     bool has_variants = false;
     Node expectations;
     Node measured;
+    Node knobs;
 };
 
 /// Divides the document of a scenario, whose paths are split, into its parts. Reports errors to `assembly`.

@@ -77,6 +77,11 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
     std::vector<Expectation> expectations;
     describe_expectations(fields, expectations);
     fields.section(
+        {"knobs",
+         "Knobs of the live page (`syncline serve`): keys, or `variant`, with the values to choose from, as in "
+         "a study's `axes`. Default: those that matter most."},
+        [](Fields&) {});
+    fields.section(
         {"platform",
          "Cluster: its keys, its file or one in SimGrid's format (`.xml`), or the name of one in platforms/.", true,
          true},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "sim/document/key_path.hpp"
 #include "sim/document/shared_schema.hpp"
 
 namespace syncline::config {
@@ -219,7 +220,28 @@ void collect_keys(const Json& schema, const std::string& before, std::set<std::s
     }
 }
 
+/// Returns the property of a key in a mapping's schema, or in one of its forms; null if there is none.
+const Json* property_of(const Json& schema, const std::string& key) {
+    if (schema.contains("properties") && schema["properties"].contains(key)) return &schema["properties"][key];
+    if (!schema.contains("anyOf")) return nullptr;
+    for (const Json& form : schema["anyOf"])
+        if (const Json* found = property_of(form, key)) return found;
+    return nullptr;
+}
+
 }  // namespace
+
+std::optional<std::string> held_value(const std::function<void(Fields&)>& body, const std::string& path) {
+    const Json mapping = Describer::mapping(body);
+    const Json* at = &mapping;
+    for (const PathPart& part : parse_path(path).parts) {
+        at = property_of(*at, part.key);
+        if (at == nullptr) return {};
+    }
+    const auto value = at->find("default");
+    if (value == at->end()) return {};
+    return value->is_string() ? value->get<std::string>() : value->dump();
+}
 
 std::vector<DescribedKey> key_paths(const std::function<void(Fields&)>& body) {
     std::set<std::string> known;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,10 @@ struct DescribedKey {
 
 /// Returns all keys that a path can name, outer ones first. A section that has several forms has the keys of all.
 std::vector<DescribedKey> key_paths(const std::function<void(Fields&)>& body);
+
+/// Returns the value of the key with this path in what `body` describes, as text: what the member holds, if the schema
+/// of a thing with this member would call it the default. Nothing if there is no such key, or the table puts its
+/// default into words.
+std::optional<std::string> held_value(const std::function<void(Fields&)>& body, const std::string& path);
 
 }  // namespace syncline::config

@@ -19,7 +19,7 @@
 #include "sim/measured/measured_same.hpp"
 #include "sim/measured/measured_texts.hpp"
 #include "sim/output/field_units.hpp"
-#include "sim/study/study_axis.hpp"
+#include "sim/config/axis.hpp"
 
 namespace syncline::config {
 

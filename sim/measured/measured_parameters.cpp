@@ -10,7 +10,7 @@
 #include "sim/document/key_path.hpp"
 #include "sim/document/override.hpp"
 #include "sim/measured/measured_parts.hpp"
-#include "sim/study/study_axis.hpp"
+#include "sim/config/axis.hpp"
 
 // The parameters: which rows and series they belong to, and how they change a scenario.
 

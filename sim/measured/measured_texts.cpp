@@ -9,7 +9,7 @@
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/measured/csv_text.hpp"
-#include "sim/study/study_axis.hpp"
+#include "sim/config/axis.hpp"
 
 namespace syncline::config {
 

@@ -53,6 +53,10 @@ std::vector<Ended> Pool::ended(double wait_s, int waker) {
     return all;
 }
 
+bool Pool::cancel(const std::string& id) {
+    return working_.remove_if([&](const Working& one) { return one.id == id; }) > 0;
+}
+
 std::size_t default_jobs() {
     if (const char* given = std::getenv("SLURM_CPUS_PER_TASK")) {
         const long cores = std::strtol(given, nullptr, 10);

@@ -35,6 +35,8 @@ public:
     /// Returns the work that has ended. Waits for some for up to `wait_s`, or until there is something to read from
     /// `waker`.
     std::vector<Ended> ended(double wait_s, int waker = -1);
+    /// Kills work, which then never ends; false if none of this id is active.
+    bool cancel(const std::string& id);
 
 private:
     using Clock = std::chrono::steady_clock;

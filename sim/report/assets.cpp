@@ -2,23 +2,7 @@
 
 #include <string>
 
-// The assembler embeds the files unchanged. String literals are no alternative: compilers need only support 65536
-// characters. CMake defines the paths and recompiles this file when the embedded files change.
-// NOLINTBEGIN(bugprone-macro-parentheses)
-#define SYNCLINE_EMBED(name, file)                                                \
-    asm(".section .rodata\n"                                                      \
-        ".global syncline_asset_" #name                                           \
-        "\n"                                                                      \
-        "syncline_asset_" #name ":\n.incbin \"" file                              \
-        "\"\n"                                                                    \
-        ".global syncline_asset_" #name                                           \
-        "_end\n"                                                                  \
-        "syncline_asset_" #name "_end:\n.byte 0\n.previous\n");                   \
-    extern "C" const char syncline_asset_##name[], syncline_asset_##name##_end[]; \
-    static std::string_view name() {                                              \
-        return {syncline_asset_##name, syncline_asset_##name##_end};              \
-    }
-// NOLINTEND(bugprone-macro-parentheses)
+#include "sim/report/embed.hpp"
 
 namespace {
 
@@ -70,7 +54,7 @@ std::string_view chart_js() {
     return chart();
 }
 
-std::string_view page_js() {
+std::string_view page_pieces() {
     static const std::string all = [] {
         std::string text;
         for (const std::string_view part : {base(),
@@ -99,11 +83,15 @@ std::string_view page_js() {
                                             validation_tables(),
                                             validation(),
                                             plan(),
-                                            jobs(),
-                                            page()})
+                                            jobs()})
             text += part;
         return text;
     }();
+    return all;
+}
+
+std::string_view page_js() {
+    static const std::string all = std::string(page_pieces()) + std::string(page());
     return all;
 }
 

@@ -25,6 +25,8 @@ namespace syncline::assets {
 std::string_view page_html();
 std::string_view page_css();
 std::string_view chart_js();  ///< Chart.js from Debian's libjs-chart.js
-std::string_view page_js();   ///< the page's own scripts, concatenated
+/// The page's own scripts, concatenated: functions that draw, and those with what a page runs at its end.
+std::string_view page_pieces();
+std::string_view page_js();
 
 }  // namespace syncline::assets

@@ -27,16 +27,13 @@ std::vector<LinkLoad> loads(const Cluster& cluster, const Result& result, const 
     return all;
 }
 
-/// Returns the fabric as the wiring builds it, but a star only with the hosts that are used, which are the first ones.
-Topology drawn_fabric(const Cluster& cluster, const Result& result, const TimelineView* view) {
+/// Returns the number of nodes that the processes are on.
+std::int64_t used_nodes(const Result& result, const TimelineView* view) {
     std::int64_t used = result.cost.nodes;
     if (view != nullptr)
         for (const Process& process : view->graph.processes())
             used = std::max<std::int64_t>(used, process.place.node + std::int64_t{1});
-    const bool star = cluster.fabric.topology.shape == Shape::star;
-    TopologySpec spec = cluster.fabric.topology;
-    if (star) spec.hosts = 0;
-    return make_topology(spec, Use::fabric, (star ? used : std::max(cluster.fabric_nodes(), used)) * cluster.node.nics);
+    return used;
 }
 
 /// Returns the utilisation of each cable in its busier direction; parallel cables, which share a name, all have that of
@@ -96,6 +93,14 @@ Json shortened(const std::vector<double>& values) {
 
 }  // namespace
 
+Topology drawn_fabric(const Cluster& cluster, std::int64_t nodes) {
+    const bool star = cluster.fabric.topology.shape == Shape::star;
+    TopologySpec spec = cluster.fabric.topology;
+    if (star) spec.hosts = 0;
+    return make_topology(spec, Use::fabric,
+                         (star ? nodes : std::max(cluster.fabric_nodes(), nodes)) * cluster.node.nics);
+}
+
 Json page_links(const Cluster& cluster, const Result& result, const TimelineView* view, const PageLimits& limits,
                 std::string& picture) {
     const std::vector<LinkLoad> all = loads(cluster, result, view);
@@ -109,7 +114,7 @@ Json page_links(const Cluster& cluster, const Result& result, const TimelineView
     if (cluster.native) {
         notes.push_back("Platforms in SimGrid's own format have no picture.");
     } else {
-        const Topology fabric = drawn_fabric(cluster, result, view);
+        const Topology fabric = drawn_fabric(cluster, used_nodes(result, view));
         // A lower estimate of the size, so that a picture that cannot fit is not drawn at all.
         constexpr std::size_t least_bytes = 80;
         if ((fabric.cables + fabric.vertices()) * least_bytes <= limits.picture_bytes)

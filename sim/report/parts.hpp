@@ -3,6 +3,7 @@
 #include "sim/lowering/device_memory.hpp"
 #include "sim/lowering/lowered.hpp"
 #include "sim/report/report.hpp"
+#include "sim/topology/topology.hpp"
 
 /// The parts of a page's data: JSON values that the page's scripts draw.
 namespace syncline {
@@ -63,6 +64,12 @@ Json page_failing_run(const Result& result);
 /// fabric as SVG, or stays empty if that is too large.
 Json page_links(const Cluster& cluster, const Result& result, const TimelineView* view, const PageLimits& limits,
                 std::string& picture);
+
+/// Returns for example "rank 3", "server 0", "switch 0".
+std::string process_name(const TaskGraph& graph, ProcessId process, std::int64_t ranks);
+
+/// Returns the fabric as the wiring builds it for so many nodes, but a star only with these, which are the first ones.
+Topology drawn_fabric(const Cluster& cluster, std::int64_t nodes);
 
 /// Returns `count` of the numbers below `all` in ascending order, evenly spaced and including the first, the last and
 /// `wanted`.

@@ -31,6 +31,7 @@ struct PageLimits {
     std::size_t links = 200;              ///< in the table below the picture
     std::size_t link_groups = 12;         ///< of equal links
     std::size_t picture_bytes = 600'000;  ///< of a fabric
+    std::size_t messages = 20'000;        ///< in moving pictures
 };
 
 /// Returns the limits for a page with that many variants: with 64 ranks the page stays below 3 MB.

@@ -163,14 +163,14 @@ std::string name_of(const TimelineView& view, const Bar& bar) {
     return first == last ? first : first + " \u2026 " + last;
 }
 
+}  // namespace
+
 std::string process_name(const TaskGraph& graph, ProcessId process, std::int64_t ranks) {
     if (process < ranks) return fmt::format("rank {}", process);
     const Place& place = graph.processes()[process].place;
     const bool server = place.on_device() || place.device == Place::host;
     return fmt::format("{} {}", server ? "server" : "switch", process - ranks);
 }
-
-}  // namespace
 
 std::vector<std::uint32_t> picked(std::uint32_t all, std::size_t count, std::uint32_t wanted) {
     std::vector<std::uint32_t> chosen;

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "sim/base/did_you_mean.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/yaml_text.hpp"
 #include "sim/study/study_parts.hpp"
@@ -16,10 +15,6 @@ namespace {
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::string meant(const std::string& word, const std::vector<std::string>& known) {
-    return did_you_mean(word, known, fmt::format("write one of '{}'", fmt::join(known, "', '")));
 }
 
 constexpr std::size_t most_varied = 500;  // keys; points are rows of a table with two columns for each
@@ -145,7 +140,8 @@ private:
             drop_alternatives(base_, base);
             return merge(base_, base);
         }
-        if (first.key == "variants" || first.key == "expect" || first.key == "measured") return merge(base_, change);
+        if (first.key == "variants" || first.key == "expect" || first.key == "measured" || first.key == "knobs")
+            return merge(base_, change);
         if (contains(study_keys, first.key)) return merge(study_, change);
         others_.push_back({what, std::move(change)});
     }
@@ -178,7 +174,7 @@ private:
         for (const Node& setting : cheaper->items) {
             std::vector<std::string>& texts = parts_.file.question.cheaper.emplace_back();
             for (const Entry& entry : flattened(setting)) {
-                check_key(entry.key, entry.mark);
+                check_axis(assembly_, entry.key, entry.mark);
                 texts.push_back(entry.key + "=" + flow_text(entry.value));
             }
         }
@@ -229,7 +225,7 @@ private:
         const std::string key = other.what.path();
         std::erase_if(parts_.file.draw, [&](const auto& draw) { return draw.first == key; });
         if (find(key) || key == variant_key) return replace_axis(read_axis(assembly_, key, mark, other.what.value));
-        check_key(key, mark);
+        check_axis(assembly_, key, mark);
         for (const auto& [varied, place] : all_keys())
             if (lies_in(varied, key))
                 assembly_.report(mark, fmt::format("'{}' would hide '{}', which the study varies", key, varied),
@@ -257,13 +253,6 @@ private:
         return {};
     }
 
-    void check_key(const std::string& key, const Mark& mark) {
-        const KeyPath path = parse_path(key);
-        const std::string first = path.parts.empty() ? key : path.parts.front().key;
-        if (!contains(scenario_keys, first))
-            assembly_.report(mark, fmt::format("'{}' is not a key of a scenario", first), meant(first, scenario_keys));
-    }
-
     /// Returns the keys of axes and draws, and where they are written.
     std::vector<std::pair<std::string, Mark>> all_keys() const {
         std::vector<std::pair<std::string, Mark>> keys;
@@ -281,7 +270,7 @@ private:
                                     fmt::format("the study varies more than {} keys", most_varied), "");
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const auto& [key, mark] = keys[i];
-            if (key != variant_key) check_key(key, mark);
+            if (key != variant_key) check_axis(assembly_, key, mark);
             for (std::size_t j = 0; j < i; ++j) {
                 const auto& [other, place] = keys[j];
                 const std::string hint =
@@ -294,7 +283,12 @@ private:
             }
         }
         for (const JoinedAxis& axis : parts_.axes) check_values(axis);
-        if (const AxisColumn* variants = find(variant_key)) check_variants(*variants);
+        if (const AxisColumn* variants = find(variant_key)) {
+            std::vector<std::string> names;
+            if (parts_.base.has_variants)
+                for (const Entry& entry : parts_.base.variants) names.push_back(entry.key);
+            check_variants(assembly_, *variants, names);
+        }
     }
 
     void check_values(const JoinedAxis& axis) {
@@ -313,17 +307,6 @@ private:
                 assembly_.report(first.values[value].mark, fmt::format("'{}' is listed twice", fmt::join(texts, ", ")),
                                  "");
         }
-    }
-
-    void check_variants(const AxisColumn& column) {
-        std::vector<std::string> names;
-        for (const Entry& entry : parts_.base.variants) names.push_back(entry.key);
-        if (!parts_.base.has_variants)
-            return assembly_.report(column.mark, "the base has no variants", "remove 'variant'");
-        for (const Node& value : column.values)
-            if (value.kind != Node::Kind::scalar || !contains(names, value.scalar))
-                assembly_.report(value.mark, fmt::format("there is no variant '{}'", flow_text(value)),
-                                 meant(value.scalar, names));
     }
 
     void count_points() {
@@ -383,8 +366,6 @@ private:
                });
     }
 
-    static inline const std::vector<std::string> scenario_keys{"platform", "workload", "training", "collective",
-                                                               "trace",    "jobs",     "queue",    "traffic"};
     static inline const std::vector<std::string> study_keys{"name",    "description", "zip",  "include",
                                                             "exclude", "repeat",      "seed", "question"};
 

@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "sim/config/assembly.hpp"
+#include "sim/config/axis.hpp"
 #include "sim/config/open_keys.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/override.hpp"
-#include "sim/study/study_axis.hpp"
 #include "sim/study/study_file.hpp"
 
 namespace syncline::config {
 
-inline constexpr const char* variant_key = "variant";
 inline constexpr const char* sizes_key = "collective.bytes";
 inline constexpr const char* grids_key = "training.parallelism.model";
 

@@ -88,6 +88,13 @@ function answer_numbers(result, facts) {
     return make("div", {class: "answer-numbers"}, ...numbers);
 }
 
+/// The parts of the iteration time, which the result counts on the rank that finishes last.
+const iteration_parts = [
+    ["computation", (result) => result.compute_time_s],
+    ["exposed communication", (result) => result.exposed_communication_time_s],
+    ["waiting", (result) => result.waiting_time_s], ["idle", (result) => result.idle_time_s]
+];
+
 /// Returns the iteration as one bar: computation, exposed communication, waiting, idle.
 function time_bar(result) {
     const parts = iteration_parts.map(([name, of]) => [name, of(result) / result.iteration_time_s])

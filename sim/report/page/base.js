@@ -8,6 +8,8 @@ function make(tag, attributes = {}, ...children) {
     for (const [name, value] of Object.entries(attributes)) {
         if (name.startsWith("on"))
             element.addEventListener(name.slice(2), value);
+        else if (name === "style")
+            element.style.cssText = value;  // a content policy without inline styles allows it
         else if (value !== null && value !== undefined && value !== false)
             element.setAttribute(name, value);
     }

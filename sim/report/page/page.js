@@ -8,13 +8,6 @@ function result_notes() {
         .map((line) => note(sentence_of(line)));
 }
 
-/// The parts of the iteration time, which the result counts on the rank that finishes last.
-const iteration_parts = [
-    ["computation", (result) => result.compute_time_s],
-    ["exposed communication", (result) => result.exposed_communication_time_s],
-    ["waiting", (result) => result.waiting_time_s], ["idle", (result) => result.idle_time_s]
-];
-
 /// Returns the variants with the highest throughput, one for each workload.
 function best_of(results) {
     // Throughputs of different workloads are not comparable.

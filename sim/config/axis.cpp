@@ -1,13 +1,15 @@
-#include "sim/study/study_axis.hpp"
+#include "sim/config/axis.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/base/number.hpp"
 #include "sim/base/trimmed.hpp"
 #include "sim/document/key_path.hpp"
@@ -113,7 +115,32 @@ std::string without_directory(const Node& node) {
     return extensions.contains(path.extension().string()) ? path.stem().string() : node.scalar;
 }
 
+bool is_one_of(const std::string& word, const std::vector<std::string>& words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string nearest_of(const std::string& word, const std::vector<std::string>& known) {
+    return did_you_mean(word, known, fmt::format("write one of '{}'", fmt::join(known, "', '")));
+}
+
 }  // namespace
+
+void check_axis(Assembly& assembly, const std::string& key, const Mark& mark) {
+    static const std::vector<std::string> varied{"platform", "workload", "training", "collective",
+                                                 "trace",    "jobs",     "queue",    "traffic"};
+    const KeyPath path = parse_path(key);
+    const std::string first = path.parts.empty() ? key : path.parts.front().key;
+    if (!is_one_of(first, varied))
+        assembly.report(mark, fmt::format("'{}' is not a key of a scenario", first), nearest_of(first, varied));
+}
+
+void check_variants(Assembly& assembly, const AxisColumn& column, const std::vector<std::string>& names) {
+    if (names.empty()) return assembly.report(column.mark, "there are no variants", "remove 'variant'");
+    for (const Node& value : column.values)
+        if (value.kind != Node::Kind::scalar || !is_one_of(value.scalar, names))
+            assembly.report(value.mark, fmt::format("there is no variant '{}'", flow_text(value)),
+                            nearest_of(value.scalar, names));
+}
 
 AxisColumn read_axis(Assembly& assembly, const std::string& key, const Mark& mark, const Node& node) {
     AxisColumn column{key, mark, {}, {}};

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "sim/base/interrupt.hpp"
+#include "sim/cli/guard.hpp"
+#include "sim/cli/typed_words.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/scenario.hpp"
+#include "sim/document/data_roots.hpp"
+#include "sim/document/presets.hpp"
+#include "sim/lesson/lesson.hpp"
+#include "sim/output/written_files.hpp"
+#include "sim/process/pool.hpp"
+#include "sim/replay/native.hpp"
+#include "sim/serve/http.hpp"
+#include "sim/serve/work.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct ServeArguments {
+    std::optional<std::string> subject;
+    std::optional<int> port;
+    std::size_t jobs = std::max<std::size_t>(default_jobs(), 2) - 1;
+    std::string predictions;
+};
+
+/// Returns the lesson that a word names, as a number or as it is listed; nothing if it is something else.
+std::optional<int> lesson_of(const std::vector<lesson::Lesson>& lessons, const std::string& word) {
+    for (const lesson::Lesson& one : lessons)
+        if (word == std::to_string(one.number) || word == one.name || word == one.scenario.stem().string())
+            return one.number;
+    return {};
+}
+
+void serve_page(const ServeArguments& options) {
+    std::vector<lesson::Lesson> lessons = lesson::load_lessons(config::data_folder("scenarios/lessons"));
+    std::optional<int> lesson;
+    std::optional<serve::NamedScenario> scenario;
+    if (options.subject) {
+        lesson = lesson_of(lessons, *options.subject);
+        if (!lesson) scenario = {config::find_argument(*options.subject, {"scenario", "measured"}), *options.subject};
+    }
+    // Errors of the scenario are shown here, not in the page.
+    if (scenario) config::load_scenario(scenario->file, {}, inspect);
+    serve::Classroom classroom(std::move(lessons), options.predictions);
+    HeldInterrupts interrupts;
+    serve::Simulations simulations(serve::answer, {.jobs = options.jobs});
+    serve::Api api(simulations, classroom, scenario, lesson);
+    serve::Http http(api, options.port.value_or(0), options.port.has_value());
+    std::promise<void> ended;
+    std::thread server([&] {
+        http.serve();
+        ended.set_value();
+    });
+    write_stdout(http.address() + "\n");
+    say("Open this address in a browser on this machine. Ctrl-C ends it.\n");
+    pollfd ready{interrupts.descriptor(), POLLIN, 0};
+    while (poll(&ready, 1, -1) <= 0) {
+    }
+    // Requests that wait for a simulation end with it. Nobody waits for clients that are slow.
+    simulations.stop();
+    http.stop();
+    const bool idle = ended.get_future().wait_for(std::chrono::milliseconds(200)) == std::future_status::ready;
+    say("stopped\n");
+    if (!idle) std::_Exit(ok);
+    server.join();
+}
+
+}  // namespace
+
+void add_serve(CLI::App& program, Action& action) {
+    CLI::App* verb =
+        add_verb(program, "serve", "syncline serve ring-allreduce",
+                 "Show a lesson or a scenario as a live page on this machine: predict, turn the knobs, see why");
+    const auto options = std::make_shared<ServeArguments>();
+    verb->add_option("SCENARIO|LESSON", options->subject,
+                     "Scenario, or lesson by number or name (2, ring-allreduce); without it, the list of lessons");
+    verb->add_option("--port", options->port, "Port on 127.0.0.1; 0 takes a free one (default: 8023, or a free one)")
+        ->type_name("PORT")
+        ->check(CLI::Range(0, 65535));
+    verb->add_option("--jobs", options->jobs, "Number of parallel simulations (default: number of cores less one)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
+    verb->add_option("--predictions", options->predictions,
+                     "Also append all predictions with the answers to this CSV file")
+        ->type_name("FILE")
+        ->check(not_empty);
+    verb->callback([options, &action] { action = [options] { serve_page(*options); }; });
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sim/serve/api.hpp"
+
+/// The page and its API over HTTP, for this machine alone (cpp-httplib).
+///
+/// Who may ask. The socket is bound to 127.0.0.1. `Host` must name this machine and port, so that a foreign name that
+/// is made to mean 127.0.0.1 (DNS rebinding) is refused; `Origin` and `Sec-Fetch-Site`, which browsers send, must be
+/// ours.
+/// `/api` needs the token: 128 random bits, which stand in the fragment of the printed address and so reach no log; it
+/// is compared in constant time. There are no headers that would let other pages read an answer.
+///
+/// What may be asked. A fixed list of addresses; no file is ever opened by a name from a request. A body has at most
+/// 64 kB and no chunks. A client that sends nothing for 5 seconds is cut off, and a connection serves one request.
+/// Left out: a client that sends a byte every few seconds keeps one of the 64 threads.
+namespace syncline::serve {
+
+class Http {
+public:
+    /// `port` 0: the usual one, or any if that is taken. Throws OutputError if the port is taken.
+    Http(Api& api, int port, bool any_port);
+    ~Http();
+    Http(const Http&) = delete;
+    Http& operator=(const Http&) = delete;
+
+    /// "http://127.0.0.1:8023/#token=…", or of a lesson.
+    std::string address() const;
+    /// Serves until stop(), which another thread calls.
+    void serve();
+    void stop();
+
+private:
+    struct Server;
+    std::unique_ptr<Server> server_;
+};
+
+}  // namespace syncline::serve

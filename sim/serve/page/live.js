@@ -1,0 +1,479 @@
+// The live page: its state, what is shown of it, and what happens when a knob is turned.
+
+theme();
+
+const own_names = new Set(["lesson", "variant", "t", "curve", "at", "passes", "token"]);  // the other names of the address are knobs
+let about = null;    // what the server offers
+let lesson = null;   // the lesson that is open; null: the scenario
+let subject = null;  // what is simulated: its variants and knobs
+let setting = null;  // {variant, set} as the knobs say
+let shown = null;    // the run whose numbers are shown
+let kept = null;     // a run to compare with
+let view = null;     // the elements of the open page
+const runs_of = latest("runs"), grids_of = latest("grids");
+const known_runs = new Map();
+
+const state = (name) => {
+    document.body.dataset.state = name;
+};
+const key_of = (wanted) => JSON.stringify([lesson?.id ?? 0, wanted.variant, Object.entries(wanted.set).sort()]);
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+/// Keeps the answers of the last settings, so that turning back is immediate.
+function keep_run(key, run) {
+    known_runs.set(key, run);
+    if (known_runs.size > 24) known_runs.delete(known_runs.keys().next().value);
+}
+
+/// Returns what a request for this page is about.
+const request = (wanted) => ({...(lesson ? {lesson: lesson.id} : {}), variant: wanted.variant, set: wanted.set});
+
+// ---- header ----
+
+const short_name = ({name}) => capital(name.replaceAll("-", " "));
+
+function header() {
+    const here = lesson?.id ?? null;
+    const entry = (number, text, label, open_it) => make("button", {
+        type: "button", title: label, "aria-label": label, onclick: open_it, "data-lesson": number, "aria-current": number === here ? "page" : null
+    }, ...text);
+    const entries = [
+        ...(about.start.scenario ? [entry(null, [about.start.scenario.split("/").pop()], `Scenario ${about.start.scenario}`, () => open(null))] : []),
+        ...about.lessons.map((one) => entry(one.id, [make("b", {}, one.id), ...(one.id === here ? [" ", make("span", {}, short_name(one))] : [])], `Lesson ${one.id}: ${one.title}`, () => open(one.id)))
+    ];
+    if (here === null && about.start.scenario) entries[0].setAttribute("aria-current", "page");
+    const nav = make("nav", {id: "lessons", "aria-label": "Lessons"}, ...entries);
+    document.getElementById("bar").replaceChildren(make("div", {class: "brand"}, "Syncline", make("span", {}, here === null ? " control room" : " classroom")), nav);
+    const current = nav.querySelector("[aria-current]");
+    if (current) nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
+}
+
+function steps(done) {
+    const names = ["Predict", "See", "Explore"];
+    return make("ol", {class: "steps", "aria-label": "Progress"}, ...names.map((name, i) => {
+        const past = done ? i < 2 : false, now = done ? i === 2 : i === 0;
+        return make("li", {class: past ? "past" : now ? "now" : null, "aria-current": now ? "step" : null}, make("i", {}, past ? "✓" : i + 1), make("span", {}, name));
+    }));
+}
+
+// ---- opening a lesson or the scenario ----
+
+/// Opens a lesson, or the scenario (null). `keep` keeps the settings that the address names.
+async function open(number, keep = false) {
+    state("busy");
+    if (!keep)
+        for (const name of [...address.keys()]) address.delete(name);
+    try {
+        const got = number === null ? null : await api(`lessons/${number}?student=${student}`);
+        subject = got?.subject ?? await api("subject");
+        lesson = got && merged(got, null);
+    } catch (refused) {
+        return fatal(refused);
+    }
+    remember("lesson", number === null || number === about.start.lesson ? null : String(number));
+    const set = {};
+    if (keep)
+        for (const [name, value] of address)
+            if (!own_names.has(name) && subject.knobs.some(({key}) => key === name)) set[name] = value;
+    const named = address.get("variant");
+    setting = {variant: subject.variants.includes(named) ? named : subject.variant, set};
+    shown = kept = null;
+    document.title = `${lesson ? `${lesson.id}. ${lesson.title}` : subject.name} – Syncline`;
+    header();
+    build();
+    if (!keep) window.scrollTo(0, 0);
+}
+
+/// Returns the lesson with the questions as text and the guess as numbers, whichever field they came in.
+function merged(got, before) {
+    const numbers = Array.isArray(got.given) ? got.given : Array.isArray(got.prediction) ? got.prediction : got.guess.given;
+    return {...got, given: Array.isArray(numbers) ? numbers : null, prediction: typeof got.prediction === "string" ? got.prediction : before?.prediction ?? ""};
+}
+
+function fatal(refused) {
+    state("problem");
+    const box = trouble(refused);
+    box.id = "problem";
+    document.getElementById("main").replaceChildren(make("h1", {}, "Syncline"), box);
+}
+
+/// Returns a card with the elements that are filled in later.
+const card = (name, ...children) => make("section", {class: `figure ${name}`}, ...children);
+
+function build() {
+    const main = document.getElementById("main"), done = !lesson || lesson.done;
+    view = {};
+    main.replaceChildren(
+        ...(lesson ? [steps(done)] : []), make("h1", {}, lesson ? lesson.title : subject.name),
+        ...(lesson ? [make("div", {id: "question"}, ...markdown(without_heading(lesson.question)))] : [make("p", {class: "note"}, "Turn a knob: the scenario is simulated again, message by message.")]),
+        ...(lesson ? [view.predict_place = make("div")] : [view.answer = make("section", {id: "answer", "aria-label": "Answer"})]), view.explore = make("div", {id: "explore"}));
+    if (lesson) view.guess = predict(view.predict_place, lesson, {commit, again});
+    if (done)
+        explore();
+    else
+        locked();
+}
+
+/// A blurred promise: nothing of the answer is in the page.
+function locked() {
+    const bar_at = (i) => shape("rect", {x: 20 + 62 * i, y: 40 + (i * 53) % 90, width: 44, height: 150 - (i * 53) % 90, rx: 5, fill: i % 2 ? "var(--gradients)" : "var(--computation)"});
+    view.explore.replaceChildren(make("div", {class: "veil"},
+        make("div", {class: "blurred", "aria-hidden": "true"},
+            shape("svg", {viewBox: "0 0 760 210", class: "drawing"}, ...Array.from({length: 7}, (_, i) => bar_at(i)), ...Array.from({length: 8}, (_, i) => shape("circle", {
+                cx: 600 + 80 * Math.cos(i * Math.PI / 4), cy: 105 + 80 * Math.sin(i * Math.PI / 4), r: 13, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 2})))),
+        make("p", {}, "The simulation, the knobs and the reason open when you have committed a guess.")));
+    state("predict");
+}
+
+async function commit(seconds) {
+    state("busy");
+    try {
+        lesson = merged(await api("predictions", {lesson: lesson.id, student, seconds}), lesson);
+        lesson.given ??= seconds.some((value) => value !== null) ? seconds : null;
+    } catch (refused) {
+        state("problem");
+        view.predict_place.querySelector(".trouble")?.remove();
+        view.predict_place.append(Object.assign(trouble(refused), {id: "problem"}));
+        return;
+    }
+    build();
+    document.getElementById("judgement")?.focus({preventScroll: true});
+}
+
+/// Locks the lesson again, in the page only.
+function again() {
+    lesson = {...lesson, done: false, given: null};
+    build();
+    window.scrollTo(0, 0);
+}
+
+// ---- exploring ----
+
+function explore() {
+    const keep_button = make("button", {type: "button", class: "small", onclick: () => {
+        kept = kept === shown ? null : shown;
+        show_rows();
+    }}, "Keep this one");
+    const knobs = make("div", {id: "knobs"}), reset = make("button", {type: "button", class: "small", onclick: () => change({variant: subject.variant, set: {}})}, "Reset");
+    const details = make("details", {class: "numbers all"}, make("summary", {}, "All details of this run: timeline, critical path, links, theory"));
+    Object.assign(view, {
+        player: card("picture-card"), why: make("p", {id: "why", "aria-live": "polite"}), rows: shape("svg", {class: "drawing", role: "img", "aria-label": "Timelines, one above the other; all details are in the table below."}),
+        rows_title: make("h2", {}, "When does what happen?"), rows_legend: make("ul", {class: "legend"}), knobs, problem: make("div"), time: make("b", {id: "time"}), facts: make("div", {class: "facts"}), parts: make("div"),
+        formula: make("div", {class: "formula-box"}), keep_button, reset, details, details_place: make("div")
+    });
+    view.player.id = "player";
+    view.player.hidden = true;
+    details.append(view.details_place);
+    details.addEventListener("toggle", () => show_details());
+    const curve_card = card("curve-card o6");
+    view.rows_box = make("div", {class: "canvas"}, view.rows);
+    view.rows_card = card("rows-card o5", make("div", {class: "heading"}, view.rows_title, keep_button), view.rows_box, view.rows_legend);
+    view.explore.replaceChildren(
+        make("div", {class: "two"},
+            make("div", {}, Object.assign(view.player, {className: "figure picture-card o1"}), card("why-card o3", view.why), view.rows_card),
+            make("div", {}, card("knobs-card o2", make("div", {class: "heading"}, make("h2", {}, "Knobs"), reset), knobs, view.problem),
+                card("numbers-card o4", make("div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time), view.facts, view.parts, view.formula), curve_card)),
+        view.take_card = card("take"), ...(lesson ? [view.solution = make("section", {id: "solution"})] : []), make("section", {class: "figure"}, details),
+        make("p", {class: "keys"}, make("kbd", {}, "space"), " play · ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " step · ", make("kbd", {}, "Home"), " start · the address of this page keeps your settings"));
+    view.take = take_along(view.take_card, {with_predictions: lesson !== null});
+    view.panel = knob_panel(knobs, turn);
+    view.curve = curve(curve_card, {
+        pick: (key) => {
+            remember("curve", key);
+            show_curve(true);
+        },
+        go: (value) => {
+            const knob = view.axis;
+            turn(knob.key, value);
+        }
+    });
+    new ResizeObserver(() => {
+        if (shown && view.rows_box.clientWidth !== view.rows_width) show_rows();
+    }).observe(view.rows_box);
+    if (lesson) show_solution();
+    view.panel.show(moved(subject.knobs));
+    refresh();
+}
+
+/// Returns the knobs at the places that the setting gives them.
+const moved = (knobs) => knobs.map((knob) => {
+    const value = knob.key === "variant" ? setting.variant : setting.set[knob.key];
+    if (value === undefined) return knob;
+    const at = knob.values.indexOf(value);
+    return at >= 0 ? {...knob, at} : {...knob, values: [...knob.values, value], at: knob.values.length};
+});
+
+let waiting = null, turned_at = 0;
+
+/// A knob was turned; turns within 60 ms become one request.
+function turn(key, value) {
+    turned_at = performance.now();
+    const set = {...setting.set};
+    const own = subject.knobs.find((knob) => knob.key === key);
+    if (key === "variant")
+        setting = {...setting, variant: value};
+    else {
+        if (setting.variant === subject.variant && own?.values[own.at] === value)
+            delete set[key];
+        else
+            set[key] = value;
+        setting = {...setting, set};
+    }
+    clearTimeout(waiting);
+    waiting = setTimeout(refresh, 60);
+}
+
+/// Changes the setting at once.
+function change(wanted) {
+    turned_at = performance.now();
+    setting = wanted;
+    view.panel.show(moved(subject.knobs));
+    return refresh();
+}
+
+/// Writes the setting into the address: what differs from the start.
+function remember_setting() {
+    for (const name of [...address.keys()])
+        if (!own_names.has(name)) address.delete(name);
+    for (const [name, value] of Object.entries(setting.set)) address.set(name, value);
+    remember("variant", setting.variant === subject.variant ? null : setting.variant);
+}
+
+async function refresh() {
+    const wanted = setting, key = key_of(wanted), open_view = view;
+    state("busy");
+    remember_setting();
+    let run = known_runs.get(key);
+    try {
+        run ??= await runs_of(request(wanted));
+    } catch (refused) {
+        if (view !== open_view || setting !== wanted) return;
+        const box = trouble(refused);
+        box.id = "problem";
+        view.problem.replaceChildren(box);
+        view.explore.classList.add("stale");
+        state("problem");
+        return;
+    }
+    if (!run || view !== open_view || setting !== wanted) return;
+    keep_run(key, run);
+    show(run);
+}
+
+/// Shows a run: the numbers at once, the pictures in the next frames.
+function show(run) {
+    const before = shown, open_view = view;
+    shown = run;
+    view.problem.replaceChildren();
+    view.explore.classList.remove("stale");
+    view.panel.show(run.knobs);
+    show_numbers(run);
+    show_why(before, run);
+    view.take.show(run);
+    state("ready");
+    if (turned_at > 0) performance.measure("answer", {start: turned_at, end: performance.now()});
+    turned_at = 0;
+    requestAnimationFrame(() => {
+        if (view !== open_view || shown !== run) return;
+        show_player(run, before);
+        show_rows(before);
+        requestAnimationFrame(() => {
+            if (view !== open_view || shown !== run) return;
+            show_curve();
+            if (lesson) colour_answers();
+            show_details();
+        });
+    });
+}
+
+function show_numbers(run) {
+    const {result, kind} = run;
+    const exchange = kind === "exchange", point = exchange ? result.points[0] : null;
+    const seconds = exchange ? point.completion_time_s : result.iteration_time_s ?? 0;
+    view.time_name.textContent = exchange ? `${result.operation} of ${units.B(point.bytes)}` : "one iteration";
+    view.time.textContent = units.s(seconds);
+    view.time.dataset.seconds = seconds;
+    const fact = (name, value) => (value === null || value === undefined || value === "" ? [] : [make("div", {}, make("span", {}, name), make("b", {}, value))]);
+    const link = result.links?.[0];
+    view.facts.replaceChildren(...(exchange ? [...fact("ranks", String(result.ranks)), ...fact("algorithm", result.algorithm)] : [
+        ...fact("samples per second", (result.throughput_samples_per_s ?? null) === null ? null : digits(result.throughput_samples_per_s, 4)),
+        ...fact("scaling efficiency", (result.scaling_efficiency ?? null) === null || result.ranks === 1 ? null : units.share(result.scaling_efficiency)),
+        ...fact("bubble", result.pipeline_bubble ? units.share(result.pipeline_bubble) : null),
+        ...fact("sent by a rank, at most", result.most_bytes_sent_by_rank > 0 ? units.B(result.most_bytes_sent_by_rank) : null),
+        ...fact("busiest link", link && link.utilisation > 0.0005 ? units.share(link.utilisation) : null),
+        ...fact("memory of a device", result.memory?.total_bytes > 0 ? units.B(result.memory.total_bytes) : null)
+    ]));
+    if (!lesson && kind === "training") show_answer(view.answer, result, run.variant, false);
+    view.parts.replaceChildren(...(exchange ? [sizes_table(run)] : kind === "training" ? [...time_bar(result).children].slice(1) : []));
+    if (kind === "training") show_formula(view.formula, run);
+    else view.formula.replaceChildren(...(exchange ? [note("The formula is the closed form of the algorithm on the same network.")] : []));
+    view.reset.hidden = Object.keys(setting.set).length === 0 && setting.variant === subject.variant;
+}
+
+function show_why(before, run) {
+    const {knobs, time, reason} = before ? what_changed(before, run) : {};
+    if (knobs) {
+        view.why.replaceChildren(make("b", {}, `${knobs}.`), ` ${time}. `, reason);
+        return;
+    }
+    if (before === run) return;
+    const diagnosis = first_sentence(run.variant?.explanation?.diagnosis);
+    view.why.replaceChildren(...(diagnosis ? [make("b", {}, diagnosis), " "] : []), "Turn a knob: this line says what changed, and why.");
+}
+
+function show_player(run, before) {
+    if (typeof player !== "function" || run.kind === "other") return;
+    view.player.hidden = false;
+    if (view.film) {
+        view.film.show(run);
+    } else {
+        view.film = player(view.player, run, {autoplay: before === null && lesson !== null && !calm.matches});
+        const clock = view.player.querySelector(".clock");
+        if (clock) new MutationObserver(() => move_head(Number(clock.dataset.seconds))).observe(clock, {attributes: true, attributeFilter: ["data-seconds"]});
+    }
+}
+
+/// Moves the line of the timelines to the time that the picture shows.
+function move_head(seconds) {
+    const head = view.rows.querySelector(".head");
+    if (!head || !view.rows_x || !Number.isFinite(seconds)) return;
+    head.setAttribute("transform", `translate(${short(view.rows_x(seconds))} 0)`);
+    head.setAttribute("visibility", "visible");
+}
+
+const label_of = (run) => [run.variant.name, ...run.knobs.filter(({key, at}) => key !== "variant" && at !== null && subject.knobs.length < 8).slice(0, 3).map(({label, values, at}) => `${label} ${shown_value(values[at])}`)].filter(Boolean).join(", ");
+
+function show_rows(before = view.before ?? null) {
+    view.before = before;
+    const run = shown, other = kept ?? before, width = Math.max(260, Math.round(view.rows_box.clientWidth));
+    view.rows_width = view.rows_box.clientWidth;
+    view.keep_button.textContent = kept === run && kept ? "Forget it" : "Keep this one";
+    view.keep_button.setAttribute("aria-pressed", String(kept !== null && kept === run));
+    if (run.kind === "exchange") {
+        view.rows_title.textContent = "Time by size";
+        view.rows_legend.replaceChildren(make("li", {}, "● simulated"), make("li", {}, "○ by formula"), ...(other && other !== run ? [make("li", {}, kept ? "dashed: kept" : "dashed: before")] : []));
+        draw_sizes(view.rows, width, run, other === run ? null : other);
+        return;
+    }
+    view.rows_card.hidden = !run.variant?.timeline && !run.variant?.stages;
+    if (view.rows_card.hidden) return;
+    const list = [{title: label_of(run), run}];
+    if (other && other !== run && (other.variant?.timeline || other.variant?.stages)) list.push({title: `${label_of(other)} (${kept ? "kept" : "before"})`, run: other});
+    const {parts, x} = draw_rows(view.rows, width, list);
+    view.rows_x = x;
+    view.rows_legend.replaceChildren(...parts.map((part) => make("li", {}, make("i", {style: `background: ${paint_of(part)}`}), part)), make("li", {}, make("i", {class: "hatched"}), "nothing runs"));
+    const clock = view.player.querySelector(".clock");
+    if (clock) move_head(Number(clock.dataset.seconds));
+}
+
+// ---- the curve ----
+
+/// Returns the knobs over which a curve can be drawn.
+const axes_of = (run) => run.knobs.filter(({values}) => values.length > 1 && values.length <= 64);
+
+async function show_curve(anew = false) {
+    const run = shown, open_view = view, axes = axes_of(run);
+    if (axes.length === 0) return void view.curve.clear("This scenario has no knob.");
+    const axis_knob = axes.find(({key}) => key === address.get("curve")) ?? axes.find(({key}) => key === "training.ranks") ?? axes.find(({kind}) => kind === "number") ?? axes[0];
+    view.axis = axis_knob;
+    const set = {...setting.set}, {key} = axis_knob;
+    delete set[key];
+    const base = {variant: key === "variant" ? subject.variant : setting.variant, set}, name = JSON.stringify([key, axis_knob.values, base]);
+    const draw = () => view.curve.show(view.points, view.points_before ?? [], axis_knob, axes, run.kind === "exchange");
+    if (view.points_of === name && !anew) return draw();
+    // The same axis with another setting: the curve that was there stays, faintly.
+    const earlier = view.points_key === key ? view.points ?? [] : [];
+    try {
+        const grid = await grids_of({...request(base), axis: {key, values: axis_knob.values}});
+        if (!grid || view !== open_view) return;
+        Object.assign(view, {points: grid.points, points_before: view.points_of === name ? view.points_before : earlier, points_of: name, points_key: key});
+        draw();
+    } catch (refused) {
+        if (view === open_view) view.curve.clear(`${sentence_of(refused.message)} ${refused.hint}`);
+    }
+}
+
+/// Simulates the variants of the answer when nothing else is to be done, so that their bars get the colours of their
+/// parts, and choosing one is immediate.
+async function colour_answers() {
+    if (view.coloured) return;
+    view.coloured = true;
+    const open_view = view, rows = lesson.guess.rows.filter((row) => subject.variants.includes(row));
+    for (const row of rows) {
+        const wanted = {variant: row, set: {}}, key = key_of(wanted);
+        try {
+            const run = known_runs.get(key) ?? await api("runs", {id: `${page_id}-${++requests}`, student, ...request(wanted)});
+            if (view !== open_view) return;
+            keep_run(key, run);
+            if (run.kind === "training") view.guess.parts(row, run.result);
+        } catch (refused) {
+            if (!(refused instanceof Refused)) throw refused;
+            return;  // the bars stay as they are
+        }
+    }
+}
+
+// ---- below ----
+
+/// Returns a block of code of a lesson, with a button that turns the knobs as it says.
+function lesson_code(text) {
+    const wanted = settings_in(text, subject.knobs);
+    return make("div", {class: "code"}, make("pre", {tabindex: "0"}, make("code", {}, text)), ...(wanted ? [make("button", {type: "button", class: "small", onclick: () => {
+        change({variant: subject.variants.includes(wanted.variant) ? wanted.variant : setting.variant, set: wanted.set});
+        view.explore.scrollIntoView();
+    }}, "Turn the knobs so")] : []));
+}
+
+function show_solution() {
+    const part = (title, text, open_it) => (without_heading(text).trim() === "" ? [] : [make("details", {class: "figure text", open: open_it ? "" : null}, make("summary", {}, make("h2", {}, title)), ...markdown(without_heading(text), lesson_code))]);
+    view.solution.replaceChildren(...part("Answer", lesson.answer, true), ...part("Exercises", lesson.exercises, true), ...part("Answers to the exercises", lesson.solutions, false), ...part("Typical mistakes", lesson.mistakes, false));
+}
+
+/// Draws the report's details of the run, when they are open.
+function show_details() {
+    const {details, details_place} = view;
+    details.parentElement.hidden = shown?.kind !== "training";
+    if (!details.open || view.detailed === shown || shown?.kind !== "training") return;
+    view.detailed = shown;
+    const {variant, result, picture} = shown;
+    data.pictures = [picture];
+    show_variant(details_place, result, {...variant, picture: picture ? 0 : null});
+}
+
+// ---- keys ----
+
+document.addEventListener("keydown", (event) => {
+    const {target, key} = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !view?.film) return;
+    if (/^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY|A)$/.test(target.tagName) || target.closest?.("[role=group][tabindex]")) return;
+    const press = (selector) => view.player.querySelector(selector)?.click();
+    const action = {
+        " ": () => press("button.play"), ArrowLeft: () => press("button.back"), ArrowRight: () => press("button.on"),
+        Home: () => {
+            const slider = view.player.querySelector("input[type=range]");
+            if (slider) {
+                slider.value = slider.min;
+                slider.dispatchEvent(new Event("input", {bubbles: true}));
+            }
+        }
+    }[key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+});
+
+// ---- start ----
+
+async function start() {
+    state("busy");
+    if (token === null) return fatal(new Refused(401, {error: {code: "token", message: "this tab does not have the token of the server", hint: "open the whole address that `syncline serve` printed, in this tab, then the link"}}));
+    try {
+        about = await api("about");
+    } catch (refused) {
+        return fatal(refused);
+    }
+    const number = Number(address.get("lesson") ?? /^\/lesson\/(\d+)$/.exec(location.pathname)?.[1] ?? about.start.lesson ?? 0);
+    document.getElementById("footer").textContent = `Syncline ${about.version}. Everything on this page comes from this machine. Charts: Chart.js ${Chart.version}, MIT licence.`;
+    await open(about.lessons.some(({id}) => id === number) ? number : about.start.scenario ? null : about.lessons[0].id, true);
+}
+start();

@@ -1,0 +1,1 @@
+function stage_matrix() { return null; }

@@ -1,0 +1,323 @@
+#include "sim/serve/work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "sim/analysis/estimate.hpp"
+#include "sim/analysis/exchange_experiment.hpp"
+#include "sim/analysis/experiment.hpp"
+#include "sim/analysis/trace_experiment.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/replay_error.hpp"
+#include "sim/config/scenario.hpp"
+#include "sim/explain/exchange_recording.hpp"
+#include "sim/explain/trace_explanation.hpp"
+#include "sim/jobs/job_estimate.hpp"
+#include "sim/jobs/jobs_experiment.hpp"
+#include "sim/lowering/lowered.hpp"
+#include "sim/output/memory_text.hpp"
+#include "sim/output/result_fields.hpp"
+#include "sim/replay/native.hpp"
+#include "sim/report/page_messages.hpp"
+#include "sim/report/parts.hpp"
+#include "sim/report/report.hpp"
+#include "sim/serve/knobs.hpp"
+
+namespace syncline::serve {
+
+namespace {
+
+/// The scenario cannot be simulated that way; the body of a 422.
+class Refused : public std::exception {
+public:
+    explicit Refused(Json body) : body_(std::move(body)) {}
+    const Json& body() const { return body_; }
+
+private:
+    Json body_;
+};
+
+Json problem(const std::string& code, const std::string& message, const std::string& hint) {
+    return {{"error", {{"code", code}, {"message", message}, {"hint", hint}}}, {"problems", Json::array()}};
+}
+
+Json problems(const ConfigError& error) {
+    Json list = Json::array();
+    for (const Diagnostic& one : error.diagnostics())
+        list.push_back({{"line", one.where.line},
+                        {"column", one.where.column},
+                        {"key", one.where.file},
+                        {"message", one.message},
+                        {"hint", one.hint}});
+    const Diagnostic& first = error.diagnostics().front();
+    Json body = problem("invalid", first.message, first.hint);
+    body["problems"] = std::move(list);
+    return body;
+}
+
+/// Returns a word for a POSIX shell.
+std::string shell_word(const std::string& text) {
+    const auto plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::string("_-./:=,+%@").find(static_cast<char>(c)) != std::string::npos;
+    };
+    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+std::string command_of(const Question& question, bool several) {
+    std::string command = "syncline run " + shell_word(question.name);
+    if (several && !question.variant.empty()) command += " --variant " + shell_word(question.variant);
+    for (const auto& [key, value] : question.set) command += " --set " + shell_word(key + "=" + value);
+    return command;
+}
+
+/// Returns whether a text is a number, maybe with a unit: "16", "2.5 GBps", "10 %".
+bool is_quantity(const std::string& text) {
+    std::size_t at = 0;
+    const auto digits = [&] {
+        const std::size_t from = at;
+        while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0) ++at;
+        return at > from;
+    };
+    if (!digits()) return false;
+    if (at < text.size() && text[at] == '.' && (++at, !digits())) return false;
+    if (at < text.size() && text[at] == ' ') ++at;
+    return text.size() - at <= 8 &&
+           std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(),
+                       [](unsigned char c) { return std::isalpha(c) != 0 || c == '%' || c >= 0x80; });
+}
+
+/// Throws Refused unless `set` turns knobs only, to values that they may have.
+void require_knobs(const Question& question, const Json& knobs) {
+    for (const auto& [key, value] : question.set) {
+        const auto knob =
+            std::find_if(knobs.begin(), knobs.end(), [&key = key](const Json& one) { return one["key"] == key; });
+        if (knob == knobs.end())
+            throw Refused(problem("no-knob", fmt::format("'{}' is not one of the knobs", key),
+                                  "a page changes what the scenario has a knob for; `knobs:` adds others"));
+        const Json& values = (*knob)["values"];
+        if (std::find(values.begin(), values.end(), Json(value)) == values.end() && !is_quantity(value))
+            throw Refused(problem("no-value", fmt::format("'{}' is not a value of '{}'", value, key),
+                                  "choose one of its values, or write a number with its unit"));
+    }
+}
+
+Estimate estimate_of(const config::Variant& variant) {
+    if (variant.trace) return estimate(variant.cluster, *variant.trace);
+    if (variant.collective) return estimate(variant.cluster, *variant.collective);
+    if (variant.jobs) return estimate(variant.cluster, *variant.jobs);
+    return estimate(variant.lowered());
+}
+
+/// `recorded`: its messages are recorded, in one iteration and those before it.
+void require_modest(const Estimate& estimate, bool recorded, const std::string& command) {
+    const bool few = !recorded || estimate.messages <= most_messages;
+    if (few && estimate.time_s <= most_seconds && estimate.memory_bytes <= most_memory_bytes) return;
+    throw Refused(problem("too-large", fmt::format("this is too large for a page: {}", words_of(estimate)), command));
+}
+
+void require_memory(const config::Variant& variant) {
+    const auto refuse = [](const std::string& what) {
+        throw Refused(problem("memory", what, "put less on each device, or take devices with more memory"));
+    };
+    if (variant.jobs)
+        for (const JobMemory& job : memory_of(variant.cluster, *variant.jobs))
+            if (!job.memory.fits())
+                refuse(fmt::format("job '{}' {}", job.name, text::shortage(job.memory, variant.cluster.device.name)));
+    if (!variant.is_training()) return;
+    const Memory memory = memory_of(variant.lowered());
+    if (!memory.fits()) refuse("it " + text::shortage(memory, variant.lowered().cluster.device.name));
+}
+
+config::Scenario load(const Question& question, bool with_changes) {
+    std::vector<std::string> assignments, only;
+    if (with_changes) {
+        for (const auto& [key, value] : question.set) assignments.push_back(key + "=" + value);
+        if (!question.variant.empty()) only.push_back(question.variant);
+    }
+    return config::load_scenario(question.file, assignments, inspect, 1, only);
+}
+
+const config::Variant& variant_of(const config::Scenario& scenario, const std::string& name) {
+    const auto found = std::find_if(scenario.variants.begin(), scenario.variants.end(),
+                                    [&](const config::Variant& one) { return one.name == name; });
+    return found == scenario.variants.end() ? scenario.variants.front() : *found;
+}
+
+Json turned_knobs(const Question& question, const config::Scenario& before) {
+    return knobs_of(before, variant_of(before, question.variant), {question.set.begin(), question.set.end()});
+}
+
+/// A variant with its changes.
+struct Subject {
+    config::Scenario changed;
+    Json knobs;
+    bool several = false;  ///< the scenario has several variants
+
+    const config::Variant& variant() const { return changed.variants.front(); }
+};
+
+Subject subject_of(const Question& question) {
+    Subject subject;
+    {
+        const config::Scenario before = load(question, false);
+        subject.knobs = turned_knobs(question, before);
+        subject.several = before.variants.size() > 1;
+    }
+    require_knobs(question, subject.knobs);
+    subject.changed = load(question, true);
+    const config::Variant& variant = subject.variant();
+    if (variant.is_training() && variant.open.everything)
+        throw Refused(problem("open", "its parallelism is left open, and a page does not search",
+                              "syncline run " + shell_word(question.name)));
+    return subject;
+}
+
+Json described(const Question& question) {
+    const config::Scenario scenario = load(question, false);
+    Json variants = Json::array();
+    for (const config::Variant& variant : scenario.variants) variants.push_back(variant.name);
+    return {{"name", question.name},
+            {"title", scenario.name},
+            {"variants", std::move(variants)},
+            {"variant", variant_of(scenario, question.variant).name},
+            {"knobs", turned_knobs(question, scenario)}};
+}
+
+Json main_numbers(const Result& result) {
+    return {{"iteration_time_s", result.time.iteration_s},
+            {"throughput_samples_per_s", number_or_null(result.throughput_samples_per_s)},
+            {"scaling_efficiency", number_or_null(result.scaling_efficiency)}};
+}
+
+Result simulated(const config::Variant& variant) {
+    if (variant.trace) return simulate(variant.cluster, *variant.trace);
+    if (variant.jobs) return simulate(variant.cluster, *variant.jobs);
+    return simulate(variant.lowered());
+}
+
+Json point(const Question& question) {
+    const Subject subject = subject_of(question);
+    const config::Variant& variant = subject.variant();
+    require_modest(estimate_of(variant), false, command_of(question, subject.several));
+    require_memory(variant);
+    if (variant.collective) {
+        const SweepResult result = simulate_sweep(variant.cluster, *variant.collective);
+        return {{"iteration_time_s", result.points.front().completion_time_s},
+                {"throughput_samples_per_s", nullptr},
+                {"scaling_efficiency", nullptr}};
+    }
+    return main_numbers(simulated(variant));
+}
+
+Json page_of(const PageVariant& page) {
+    return {
+        {"name", page.name},     {"explanation", page.explanation}, {"timeline", page.timeline}, {"links", page.links},
+        {"stages", page.stages}, {"memory", page.memory},           {"path", page.path},         {"facts", page.facts}};
+}
+
+/// Returns what a run has beside the scenario: result, variant as in a report's page, picture, messages.
+Json training(const config::Variant& variant) {
+    TimelineView view;
+    Explanation explanation = variant.trace ? explain_trace(variant.cluster, *variant.trace, {}, &view)
+                                            : explain(variant.lowered(), {}, &view);
+    explanation.result.variant = variant.name;
+    const Lowered* const lowered = variant.trace ? nullptr : &variant.lowered();
+    const PageLimits limits = page_limits(1);
+    const PageVariant page = page_variant(variant.cluster, lowered, explanation, &view, variant.resolved, limits);
+    return {{"result", object_of(explanation.result)},
+            {"variant", page_of(page)},
+            {"picture", page.picture},
+            {"messages", lowered != nullptr ? page_messages(*lowered, view, limits) : Json(nullptr)}};
+}
+
+/// Messages and timeline are those of the largest size.
+Json exchange(const config::Variant& variant) {
+    SweepResult result = simulate_sweep(variant.cluster, *variant.collective);
+    result.variant = variant.name;
+    const ExchangeRecording recording =
+        record_exchange(variant.cluster, *variant.collective, largest_size(*variant.collective));
+    const PageLimits limits = page_limits(1);
+    PageVariant page;
+    page.name = variant.name;
+    if (!recording.view.timeline.recorded.empty()) {
+        page.timeline = page_timeline(recording.view, recording.ranks, 0, limits);
+        page.links = page_links(variant.cluster, Result{}, &recording.view, limits, page.picture);
+    }
+    return {{"result", object_of(result)},
+            {"variant", page_of(page)},
+            {"picture", page.picture},
+            {"messages", page_messages(variant.cluster, recording, limits)}};
+}
+
+Json jobs(const config::Variant& variant) {
+    Result result = simulated(variant);
+    result.variant = variant.name;
+    return {{"result", object_of(result)}, {"variant", nullptr}, {"picture", ""}, {"messages", nullptr}};
+}
+
+Json run(const Question& question) {
+    const Subject subject = subject_of(question);
+    const config::Variant& variant = subject.variant();
+    const std::string command = command_of(question, subject.several);
+    require_modest(estimate_of(variant), true, command);
+    require_memory(variant);
+    Json body{{"kind", variant.collective ? "exchange"
+                       : variant.jobs     ? "jobs"
+                                          : "training"},
+              {"yaml", variant.resolved},
+              {"command", command}};
+    body.update(variant.collective ? exchange(variant) : variant.jobs ? jobs(variant) : training(variant));
+    body["knobs"] = subject.knobs;
+    return body;
+}
+
+Json checked(const Question& question) {
+    const Subject subject = subject_of(question);
+    const Estimate estimate = estimate_of(subject.variant());
+    return {{"ok", true},
+            {"problems", Json::array()},
+            {"estimate",
+             {{"messages", estimate.messages}, {"seconds", estimate.time_s}, {"memory_bytes", estimate.memory_bytes}}}};
+}
+
+Json answered(const Question& question) {
+    if (question.what == "subject") return described(question);
+    if (question.what == "run") return run(question);
+    if (question.what == "point") return point(question);
+    return checked(question);
+}
+
+}  // namespace
+
+std::string text_of(const Question& question) {
+    Json set = Json::array();
+    for (const auto& [key, value] : question.set) set.push_back({key, value});
+    return one_line({{"what", question.what},
+                     {"file", question.file},
+                     {"name", question.name},
+                     {"variant", question.variant},
+                     {"set", std::move(set)}});
+}
+
+std::string answer(const std::string& text) {
+    const Json json = Json::parse(text);
+    Question question{json["what"], json["file"], json["name"], json["variant"], {}};
+    for (const Json& one : json["set"]) question.set.emplace_back(one[0], one[1]);
+    try {
+        return "200" + one_line(answered(question));
+    } catch (const Refused& refused) {
+        return "422" + one_line(refused.body());
+    } catch (const ConfigError& error) {
+        return "422" + one_line(problems(error));
+    } catch (const ReplayError& error) {
+        return "422" + one_line(problem("failed", error.what(), ""));
+    }
+}
+
+}  // namespace syncline::serve

@@ -1,0 +1,340 @@
+"""The page of `syncline serve` in Chromium, as a student uses it."""
+import math
+import statistics
+import sys
+import tempfile
+import time
+import traceback
+
+from lessons import Desk, check_same, simulated, time_of
+from page_parts import (AGAIN, CLOCK, COMMIT, JUDGEMENT, KNOB, PLAY, PREDICT, PREDICTIONS, SOLUTION, WHY, Keys, Page, browser, resize,
+                        until)
+from server import Server
+
+import looks  # of tests/page, by page_parts
+
+# Lesson, variant, knobs of it.
+TURNED = (1, 2, 3, 4, 9, 13)
+SCENARIO = "zhang-2021"
+MEDIAN_S = 0.3
+WIDTHS = (400, 1280)
+LIKE_A_SERVER = {"ring-2": "1.2 s", "ring-4": "1600 ms", "ring-8": "2.4s", "ring-16": "4 s"}
+
+
+def token_leaves(page, _):
+    """The token is in no address after the start, and a reload keeps the tab's student."""
+    page.open("/lesson/2")
+    assert page.state() == "predict", page.state()
+    address = page.driver.current_url
+    assert page.server.token not in address and "token" not in address, address
+    assert page.server.token not in page.html()
+    stored = page.driver.execute_script("return [sessionStorage['syncline-token'], sessionStorage['syncline-student'], "
+                                        "localStorage.length, document.cookie]")
+    assert stored[0] == page.server.token and len(stored[1]) == 16 and stored[2:] == [0, ""], stored
+    page.reload()
+    assert page.driver.execute_script("return sessionStorage['syncline-student']") == stored[1]
+    page.check_logs("start")
+
+
+def without_token(page, _):
+    """Without a token the page says what to do; it does not show numbers."""
+    page.driver.switch_to.new_window("tab")
+    page.driver.get(f"http://127.0.0.1:{page.server.port}/lesson/2")
+    until(page.driver, lambda _: "syncline serve" in page.text(), "the page says how to get an address with a token")
+    page.driver.get_log("browser")  # 401 is in it
+
+
+def predict_first(page, _):
+    """No number of the answer is in the page before a guess, nor after a reload."""
+    for number in (1, 2, 4, 9):
+        desk = Desk(page.server, number)
+        question = desk.read()
+        done = desk.predict()
+        page.open(f"/lesson/{number}")
+        assert page.state() == "predict", page.state()
+        texts = page.driver.execute_script("return arguments[0].map((one) => units.s(one))", done["seconds"])
+        told = str(question["question"]) + str(question["prediction"]) + str(question["guess"])
+        for again in ("", ", after a reload"):
+            html = page.html().replace("\u00a0", " ").replace("&nbsp;", " ")
+            for text in texts:
+                assert text in told.replace("\u00a0", " ") or text not in html, f"lesson {number}{again}: {text} is in the page"
+            assert not page.all(SOLUTION) and not page.all(JUDGEMENT), f"lesson {number}{again}"
+            sentence = [line for line in done["answer"].splitlines() if len(line) > 40 and "`" not in line and "*" not in line][0]
+            assert sentence not in html, f"lesson {number}{again}: {sentence}"
+            page.reload()
+            assert page.state() == "predict"
+        page.check_logs(f"lesson {number}, before a guess")
+        page.close()
+
+
+def judged(page, _):
+    """A guess is judged, kept by a reload, and in predictions.csv; *guess again* locks the page again."""
+    page.open("/lesson/2")
+    page.guess(LIKE_A_SERVER)
+    assert "parameter server" in page.one(JUDGEMENT).text, page.one(JUDGEMENT).text
+    assert "987.5" in page.text().replace("\u00a0", " "), "the answer is not shown"
+    assert page.one(SOLUTION).get_attribute("textContent").strip(), "no answer or exercises"
+    page.reload()
+    assert page.state() == "ready" and "parameter server" in page.one(JUDGEMENT).text
+    student = page.driver.execute_script("return sessionStorage['syncline-student']")
+    expected = page.server.get(f"/api/v1/predictions.csv?student={student}").body.decode()
+    assert len(expected.splitlines()) == 5, expected
+    page.driver.execute_script("""
+        window.saved = [];
+        const made = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { blob.text().then((text) => saved.push(text)); return made(blob); };
+        HTMLAnchorElement.prototype.click = function () { window.named = this.download; };""")
+    page.one(PREDICTIONS).send_keys(Keys.ENTER)
+    until(page.driver, lambda driver: driver.execute_script("return saved.length"), "predictions.csv is saved")
+    assert page.driver.execute_script("return [saved[0], named]") == [expected, "predictions.csv"]
+    page.one(AGAIN).send_keys(Keys.ENTER)
+    page.settle("predict")
+    page.check_logs("a guess")
+
+
+def odd_guesses(page, _):
+    """A field that is no time is not sent."""
+    page.open("/lesson/2")
+    for text in ("fast", "-1 s", "0 s", "1 kg", "1e999 s"):
+        field = page.one(f'{PREDICT} input[data-row="ring-2"]')
+        field.clear()
+        field.send_keys(text)
+        page.one(COMMIT).send_keys(Keys.ENTER)
+        time.sleep(0.1)
+        assert page.state() == "predict", f"'{text}' is taken as a time"
+    page.check_logs("guesses that are none")
+
+
+def every_knob(page, program):
+    """Each knob, turned by the keyboard: the number shown is that of `syncline run` of the YAML shown."""
+    count, unfit, measured = 0, 0, []
+    with tempfile.TemporaryDirectory(prefix="syncline-serve-") as folder:
+        for number in (*TURNED, 0):
+            what = f"lesson {number}" if number else SCENARIO
+            if number:
+                page.open(f"/lesson/{number}")
+                page.skip()
+                check_number(page, program, folder, what)
+                count += turned(page, program, folder, what)
+                measured += page.driver.execute_script("return performance.getEntriesByName('answer').map((one) => one.duration)")
+            else:
+                with Server(program, SCENARIO) as server:
+                    other = Page(page.driver, server)
+                    other.open()
+                    assert other.state() == "ready", f"{what}: {other.state()}"
+                    check_number(other, program, folder, what)
+                    count += turned(other, program, folder, what)
+                    other.close()
+                continue
+            page.close()
+    median = statistics.median(measured)
+    print(f"    {count} knobs turned, each number equal to syncline run; from knob to number {median:.0f} ms (median), "
+          f"{max(measured):.0f} ms (longest)")
+    assert count > 15, count
+    assert median < 1e3 * MEDIAN_S, f"median of {median:.0f} ms"
+
+
+def check_number(page, program, folder, what):
+    seconds, text = page.seconds()
+    expected = time_of(simulated(program, page.yaml(), folder))
+    assert any(math.isclose(seconds, one, rel_tol=1e-9) for one in expected), f"{what}: {seconds}, syncline run {expected}"
+    shown = page.driver.execute_script("return units.s(arguments[0])", seconds)
+    assert shown.replace("\u00a0", " ") in text.replace("\u00a0", " "), f"{what}: '{text}' is not {shown}"
+
+
+def turned(page, program, folder, what):
+    """Turns all knobs of the page; returns how many there were."""
+    count, keys = 0, list(page.knobs())
+    assert keys, f"{what}: no knobs"
+    for key in keys:
+        if key not in page.knobs():  # another variant may have other knobs
+            continue
+        assert page.turn(key), f"{what}: '{key}' did not turn"
+        if page.state() == "problem":
+            assert page.one("#problem").text, f"{what}: '{key}' does not fit, and the page does not say why"
+            page.turn(key)
+            continue
+        check_number(page, program, folder, f"{what}, {key}")
+        assert page.one(WHY).text, f"{what}: nothing is said about '{key}'"
+        count += 1
+    page.check_logs(f"{what}, knobs")
+    return count
+
+
+def address_restores(page, _):
+    """The fragment has the setting: a new tab shows it after its own guess."""
+    page.open("/lesson/2")
+    page.skip()
+    for key in list(page.knobs())[:2]:
+        page.turn(key)
+    seconds, knobs, address = page.seconds()[0], page.knobs(), page.driver.current_url
+    path, _, fragment = address.partition("#")
+    assert fragment and page.server.token not in address, address
+    page.reload()
+    assert page.seconds()[0] == seconds and page.knobs() == knobs, "a reload shows another setting"
+    page.open(path.removeprefix(f"http://127.0.0.1:{page.server.port}"), fragment)
+    assert page.state() == "predict", "a link skips the prediction"
+    page.skip()
+    check_same([page.seconds()[0]], [seconds], "new tab")
+    assert page.knobs() == knobs, "new tab"
+    # What does not fit is put right or said, never shown as a number of something else.
+    page.open("/lesson/2", "training.ranks=-7&x=<img src=x onerror=alert(1)>&variant=nothing&l=99")
+    assert page.state() in ("predict", "ready", "problem")
+    page.check_logs("links")
+
+
+FOCUSABLE = """
+return [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")].filter((one) =>
+    one.tabIndex >= 0 && !one.disabled && one.getClientRects().length && getComputedStyle(one).visibility === "visible"
+    && !one.closest("details:not([open]) > :not(summary)"));
+"""
+OUTLINE = """
+const one = document.activeElement, style = getComputedStyle(one);
+return [one.outerHTML.slice(0, 120), style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0
+    || style.boxShadow !== "none"];
+"""
+
+
+def by_keyboard(page, _):
+    """Tab reaches all controls, each with a visible focus and a name; space plays; arrows step."""
+    page.open("/lesson/2")
+    page.skip()
+    page.driver.execute_script("document.activeElement.blur(); scrollTo(0, 0); window.reached = new Set(); "
+                               "document.addEventListener('focusin', ({target}) => reached.add(target));")
+    wanted = len(page.driver.execute_script(FOCUSABLE))
+    unseen = set()
+    for _ in range(wanted + 10):
+        page.press(Keys.TAB)
+        html, seen = page.driver.execute_script(OUTLINE)
+        if not seen and not html.startswith(("<body", "<html", "<main")):
+            unseen.add(html)
+    missed = page.driver.execute_script(f"const all = (() => {{ {FOCUSABLE} }})();" """
+        return all.filter((one) => !reached.has(one)).map((one) => one.outerHTML.slice(0, 120));""")
+    assert not missed, f"Tab does not reach {missed}"
+    assert not unseen, f"no focus is seen on {unseen}"
+    nameless = page.driver.execute_script(f"const all = (() => {{ {FOCUSABLE} }})();" """
+        return all.filter((one) => !one.textContent.trim() && !one.getAttribute("aria-label") && !one.labels?.length
+            && !one.title && !one.getAttribute("aria-labelledby")).map((one) => one.outerHTML.slice(0, 120));""")
+    assert not nameless, f"controls without a name: {nameless}"
+    check_player(page)
+    print(f"    {wanted} controls reached by Tab")
+    page.check_logs("keyboard")
+
+
+def clock(page):
+    return float(page.one(CLOCK).get_attribute("data-seconds"))
+
+
+def check_player(page):
+    driver = page.driver
+    driver.execute_script("document.activeElement.blur()")
+    if page.one(PLAY).get_attribute("aria-pressed") == "true":
+        page.one("body").send_keys(Keys.SPACE)
+        until(driver, lambda _: page.one(PLAY).get_attribute("aria-pressed") == "false", "space pauses")
+    page.one("body").send_keys(Keys.HOME)
+    before = clock(page)
+    page.one("body").send_keys(Keys.ARROW_RIGHT)
+    until(driver, lambda _: clock(page) > before, "the right arrow steps on", 3)
+    first = clock(page)
+    page.one("body").send_keys(Keys.ARROW_RIGHT)
+    until(driver, lambda _: clock(page) > first, "the right arrow steps on again", 3)
+    page.one("body").send_keys(Keys.ARROW_LEFT)
+    until(driver, lambda _: math.isclose(clock(page), first), "the left arrow steps back", 3)
+    page.one("body").send_keys(Keys.SPACE)
+    until(driver, lambda _: clock(page) > first, "space plays", 3)
+    page.one("body").send_keys(Keys.SPACE)
+    until(driver, lambda _: page.one(PLAY).get_attribute("aria-pressed") == "false", "space pauses", 3)
+    still = clock(page)
+    time.sleep(0.3)
+    assert clock(page) == still, "the clock goes on in a pause"
+
+
+def reduced_motion(page, _):
+    """With reduced motion nothing moves by itself; else the picture plays once after a guess."""
+    for motion in ("reduce", "no-preference"):
+        page.emulate(motion=motion)
+        page.open("/lesson/2")
+        page.skip()
+        page.one(CLOCK)
+        time.sleep(0.4)
+        before, playing = clock(page), page.one(PLAY).get_attribute("aria-pressed")
+        time.sleep(0.6)
+        moves = clock(page) != before or playing == "true"
+        assert moves == (motion != "reduce"), f"{motion}: the picture {'plays' if moves else 'stands still'}"
+        running = page.driver.execute_script("return document.getAnimations().filter((one) => one.playState === 'running').length")
+        assert motion != "reduce" or not running, f"{running} animations run"
+        page.close()
+    page.emulate()
+
+
+def looks_right(page, _):
+    """No sideways scrolling on a phone; contrast in light, dark and print; a print that is not empty."""
+    for lesson, ready in ((2, False), (1, True), (2, True), (9, True)):
+        page.open(f"/lesson/{lesson}")
+        if ready:
+            page.skip()
+        for scheme in ("light", "dark"):
+            page.emulate(scheme, motion="reduce")
+            for width in WIDTHS:
+                what = f"lesson {lesson}{'' if ready else ', before a guess'}, {scheme}, {width} px"
+                resize(page.driver, width)
+                wide = page.driver.execute_script("return document.documentElement.scrollWidth")
+                assert wide <= width, f"{what}: the page is {wide} px wide"
+                assert page.driver.execute_script("return document.documentElement.lang") == "en", what
+                looks.check_contrast(page.driver, what)
+                if width == 400:
+                    small = page.driver.execute_script("""
+                        return [...document.querySelectorAll("button, select, input[type=text]")].filter((one) =>
+                            one.getClientRects().length && one.getBoundingClientRect().height < 24)
+                            .map((one) => one.outerHTML.slice(0, 100));""")
+                    assert not small, f"{what}: too small to touch: {small}"
+        page.emulate("dark", "print")
+        looks.check_contrast(page.driver, f"lesson {lesson}, printed")
+        page.emulate()
+        pdf = page.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+        assert len(pdf["data"]) > 10_000, f"lesson {lesson}: the print is empty"
+        pictures = page.driver.execute_script("""
+            return [...document.querySelectorAll("svg[role=img], canvas")].filter((one) => !one.getAttribute("aria-label")
+                && !one.getAttribute("aria-labelledby") && !one.querySelector("title")).map((one) => one.outerHTML.slice(0, 100));""")
+        assert not pictures, f"lesson {lesson}: pictures without a name: {pictures}"
+        page.check_logs(f"lesson {lesson}, looks")
+        page.close()
+    resize(page.driver, 1280)
+
+
+ALL = [token_leaves, without_token, predict_first, judged, odd_guesses, every_knob, address_restores, by_keyboard, reduced_motion,
+       looks_right]
+
+
+def main(program, names):
+    driver = browser()
+    if driver is None:
+        print("skipped: chromium or chromedriver is not installed")
+        sys.exit(77)
+    failed = []
+    try:
+        with Server(program) as server:
+            for check in ALL:
+                if names and check.__name__ not in names:
+                    continue
+                begin, page = time.monotonic(), Page(driver, server)
+                try:
+                    check(page, program)
+                except Exception as error:  # any fault of one check leaves the others
+                    failed.append(check.__name__)
+                    place = next((f"{one.filename.rpartition('/')[2]}:{one.lineno}" for one in
+                                  reversed(traceback.extract_tb(error.__traceback__)) if "/serve/" in one.filename), "")
+                    print(f"FAIL {check.__name__} ({place}): {type(error).__name__}: {str(error)[:1500]}", flush=True)
+                    driver.get_log("browser")
+                    driver.get_log("performance")
+                    page.emulate()
+                else:
+                    print(f"ok   {check.__name__}, {time.monotonic() - begin:.1f} s", flush=True)
+                for handle in driver.window_handles[1:]:
+                    driver.switch_to.window(handle)
+                    driver.close()
+                driver.switch_to.window(driver.window_handles[0])
+    finally:
+        driver.quit()
+    print(f"{len(failed)} failed: {', '.join(failed)}" if failed else "all passed")
+    return 1 if failed else 0
