@@ -53,7 +53,7 @@ def pages_and_headers(server, _):
 
 
 def tokens(server, _):
-    for path in ("/api/v1/about", "/api/v1/lessons/2?student=" + student(), "/api/v1/nothing", "/api/v2/about"):
+    for path in ("/api/v1/about", "/api/v1/lessons/2?student=" + student(), "/api/v1/nothing", "/api/v1"):
         for token in (False, "", "0" * 32, server.token[:-1], server.token + "0", server.token.upper() + "x", "ä" * 16):
             refused(server.get(path, token=token.encode("utf-8").decode("latin-1") if token else token), 401, 403)
     for value in (server.token, f"Basic {server.token}", f"Bearer  {server.token} x"):
@@ -114,9 +114,8 @@ def large_bodies(server, _):
         answer = server.post("/api/v1/check", {"variant": "x" * size})
         assert answer.status in statuses, f"{size}: {answer}"
     # A head of 100 kB.
-    for lines in (["Cookie: " + "a" * 100_000], [f"X-{i}: {'a' * 90}" for i in range(1000)]):
-        got, status = server.raw(server.request("GET", "/api/v1/about", *lines))
-        assert status in (400, 413, 414, 431, None), got[:300]
+    got, status = server.raw(server.request("GET", "/api/v1/about", "Cookie: " + "a" * 100_000))
+    assert status in (400, 413, 414, 431, None), got[:300]
     server.alive()
 
 
@@ -311,9 +310,9 @@ def no_file_is_opened(server, program):
                     assert answer.status in (400, 422), answer
                     said.append(json.dumps(answer.json()).replace(file, "FILE"))
             assert said[:2] == said[2:], f"the answer tells whether a file exists: {said}"
-            for field in ("lesson", "variant", "student", "id"):
+            for field in ("lesson", "variant", "student"):
                 for file in files:
-                    assert own.post("/api/v1/runs", {**desk.request("ring-8"), field: file}).status in (400, 403, 404, 422)
+                    refused(own.post("/api/v1/runs", {**desk.request("ring-8"), field: file}), 400, 403, 404, 422)
             # Whoever has opened the FIFO waits for a writer.
             try:
                 os.close(os.open(files[3], os.O_WRONLY | os.O_NONBLOCK))

@@ -33,7 +33,7 @@ def ten_at_once(server, program):
     def ask(student, turn):
         desk = desks[student, (1, 2, 2, 7, 10)[(student + turn) % 5]]
         settings = varied(desk.subject["knobs"], (1 + student + STUDENTS * turn) / 1000)
-        ranks = "training.ranks" in [knob["key"] for knob in desk.subject["knobs"]]
+        ranks = any(knob["key"] == "training.ranks" and "32" in knob["values"] for knob in desk.subject["knobs"])
         return desk.run(desk.subject["variant"], {**settings, **({"training.ranks": "32"} if ranks else {})})
     answers = []
     with ThreadPoolExecutor(STUDENTS) as pool:
