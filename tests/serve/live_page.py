@@ -1,6 +1,7 @@
 """The page of `syncline serve` in Chromium, as a student uses it."""
 import math
 import os
+import pathlib
 import statistics
 import sys
 import tempfile
@@ -196,8 +197,39 @@ def address_restores(page, _):
     assert page.knobs() == knobs, "new tab"
     # What does not fit is put right or said, never shown as a number of something else.
     page.open("/lesson/2", "training.ranks=-7&x=<img src=x onerror=alert(1)>&variant=nothing&l=99")
-    assert page.state() in ("predict", "ready", "problem")
+    assert page.state() in ("predict", "ready", "problem") and not page.all("img[src=x]")
     page.check_logs("links")
+
+
+STRANGE = """
+name: "<img src=x onerror=alert(1)>"
+platform: {device: p100-sxm2, fabric: {topology: star, bandwidth: 25 Gbps, latency: 5 us}}
+workload:
+  name: "</script><b id=strange>model</b>"
+  input: [1, 1, 1]
+  layers: [{name: "<b id=strange>layer</b>", kind: custom, parameters: 25000000, macs: 1000000000}]
+training: {ranks: 8, batch_per_rank: 64}
+variants: {"<b id=strange>ring</b>": {training.algorithm: ring}, '"&amp;': {training.algorithm: binomial-tree}}
+"""
+
+
+def strange_names(page, program):
+    """Names of a scenario are text, never markup; numbers are those of syncline run."""
+    with tempfile.TemporaryDirectory(prefix="syncline-serve-") as folder:
+        (pathlib.Path(folder) / "strange.yaml").write_text(STRANGE)
+        with Server(program, pathlib.Path(folder) / "strange.yaml") as server:
+            other = Page(page.driver, server)
+            other.open()
+            assert other.state() == "ready", other.text()
+            assert "<b id=strange>ring</b>" in other.text(), "the variant's name is not shown as it is"
+            check_number(other, program, folder, "strange names")
+            turned(other, program, folder, "strange names")
+            other.driver.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            time.sleep(1)
+            made = other.driver.execute_script("return document.querySelectorAll('#strange, img[src=x], svg #strange').length")
+            assert not made, f"{made} elements are made of names"
+            other.check_logs("strange names")
+            other.close()
 
 
 FOCUSABLE = """
@@ -233,6 +265,9 @@ def by_keyboard(page, _):
         return all.filter((one) => !one.textContent.trim() && !one.getAttribute("aria-label") && !one.labels?.length
             && !one.title && !one.getAttribute("aria-labelledby")).map((one) => one.outerHTML.slice(0, 120));""")
     assert not nameless, f"controls without a name: {nameless}"
+    assert len(page.all("h1")) == 1 and len(page.all("main")) == 1
+    spoken = page.one(WHY).get_attribute("aria-live") or page.one(WHY).get_attribute("role")
+    assert spoken in ("polite", "status"), "a screen reader does not say what changed"
     check_player(page)
     print(f"    {wanted} controls reached by Tab")
     page.check_logs("keyboard")
@@ -318,7 +353,7 @@ def looks_right(page, _):
     resize(page.driver, 1280)
 
 
-ALL = [starts, token_leaves, without_token, predict_first, judged, odd_guesses, every_knob, address_restores, by_keyboard, reduced_motion,
+ALL = [starts, token_leaves, without_token, predict_first, judged, odd_guesses, every_knob, address_restores, strange_names, by_keyboard, reduced_motion,
        looks_right]
 
 
