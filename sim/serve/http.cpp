@@ -149,14 +149,14 @@ struct Http::Server {
     }
 };
 
-Http::Http(Api& api_of, int port, bool any_port) : server_(std::make_unique<Server>(api_of)) {
+Http::Http(Api& api_of, std::optional<int> port) : server_(std::make_unique<Server>(api_of)) {
     Server& server = *server_;
     server.set_up();
-    const int wished = port > 0 ? port : usual_port;
-    if ((port > 0 || !any_port) && server.http.bind_to_port(loopback, wished)) server.port = wished;
-    if (server.port == 0 && port > 0)
+    const int wished = port.value_or(usual_port);
+    if (wished > 0 && server.http.bind_to_port(loopback, wished)) server.port = wished;
+    if (server.port == 0 && port && *port > 0)
         throw OutputError(
-            fmt::format("error: port {} is taken, or not allowed\n  hint: --port 0 takes a free one", port));
+            fmt::format("error: port {} is taken, or not allowed\n  hint: --port 0 takes a free one", *port));
     if (server.port == 0) server.port = server.http.bind_to_any_port(loopback);
     if (server.port <= 0) throw OutputError("error: there is no free port");
     // The library lets five connections wait; a class of students asks at once.
