@@ -1,6 +1,5 @@
 """The page of `syncline serve` in Chromium, as a student uses it: predict, see, turn the knobs, share."""
 import math
-import os
 import pathlib
 import statistics
 import tempfile
@@ -8,7 +7,7 @@ import time
 
 from lessons import Desk, check_same, simulated, time_of
 from page_parts import AGAIN, COMMIT, JUDGEMENT, PREDICT, PREDICTIONS, SOLUTION, WHY, Keys, Page, until
-from server import Server
+from server import Server, busy
 
 TURNED = (1, 2, 3, 9)
 SCENARIO = "zhang-2021"
@@ -140,11 +139,6 @@ def every_knob(page, program):
           f"{max(measured):.0f} ms (longest)")
     assert count > 12, count
     assert median < 1e3 * MEDIAN_S or busy(), f"median of {median:.0f} ms"
-
-
-def busy():
-    """Returns whether other programs load the machine, so that times say little."""
-    return os.getloadavg()[0] > 2 * os.cpu_count()
 
 
 def check_number(page, program, folder, what):
