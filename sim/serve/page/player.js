@@ -133,9 +133,11 @@ function player(parent, first_run, {autoplay = false, frame = null} = {}) {
         clock.dataset.seconds = seconds;
         const second = film.pace(film_s) * Number(speed.value);
         const of = run.kind === "exchange" ? "of the exchange" : "of training";
-        pace.textContent = calm.matches ? "" :
+        const {all, shown} = iterations_of(run);
+        const part = all > shown ? ` The first ${shown} of ${all} iterations are shown.` : "";
+        pace.textContent = calm.matches ? part :
                                           `One second on the screen is ${units.s(Number(second.toPrecision(2)))} ${of}` +
-                (second > 0.95 ? "." : `, slow motion ${digits(1 / second, 2)}×.`);
+                (second > 0.95 ? "." : `, slow motion ${digits(1 / second, 2)}×.`) + part;
         frame?.(seconds);
     }
 
@@ -206,7 +208,8 @@ function player(parent, first_run, {autoplay = false, frame = null} = {}) {
         event.preventDefault();
     });
     new ResizeObserver(() => {
-        if (box.clientWidth > 0 && Math.abs(box.clientWidth - shown_width) > 1) lay_out();
+        // Not at once: a new picture changes the size that is being observed.
+        if (box.clientWidth > 0 && Math.abs(box.clientWidth - shown_width) > 1) requestAnimationFrame(lay_out);
     }).observe(box);
 
     /// Shows another run: the same part of it, with the same picture if it fits.

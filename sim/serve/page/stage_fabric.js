@@ -55,10 +55,13 @@ function stage_fabric(run, width) {
     const known = new Set(fabric.cables.flatMap(({a, b}) => [`${a} ${b}`, `${b} ${a}`]));
     const drawn = motion.links.map(({name}) => known.has(ends_of_link(name).join(" ")));
     const on_it = motion.route.filter((route) => route >= 0 && motion.routes[route].some((link) => drawn[link])).length;
-    if (on_it < 0.2 * motion.count) return null;
+    if (on_it === 0) return null;
     const servers = motion.processes.some((name) => motion.is_server(name));
-    const tree = [...fabric.nodes.values()].filter(({host}) => !host).length > 1;
-    return {fits: servers ? 95 : tree ? 60 : 40, stage: new FabricStage(motion, width, fabric)};
+    const stage = new FabricStage(motion, width, fabric);
+    // Where flows share a cable between switches the network itself is what to look at.
+    const shared = [...stage.ways.values()].some(
+        ({most, cable}) => most > 1 && !fabric.nodes.get(cable.a).host && !fabric.nodes.get(cable.b).host);
+    return {fits: servers ? 95 : shared ? 93 : 40, stage};
 }
 
 class FabricStage {
@@ -85,8 +88,9 @@ class FabricStage {
         this.ground = shape("g");
         this.moving = shape("g");
         this.over = shape("g");
+        this.dotted = shape("g");
         this.inside = shape("g");
-        this.svg = stage_svg(width, this.height, this.name(), this.ground, this.moving, this.over, this.inside);
+        this.svg = stage_svg(width, this.height, this.name(), this.ground, this.moving, this.over, this.dotted, this.inside);
         this.paint_ground();
     }
 
@@ -135,7 +139,7 @@ class FabricStage {
         const xs = points.map(([x]) => x), ys = points.map(([, y]) => y);
         const low = [Math.min(...xs), Math.min(...ys)], high = [Math.max(...xs), Math.max(...ys)];
         const wide = Math.max(high[0] - low[0], 1), tall = Math.max(high[1] - low[1], 1);
-        const margin = 34, most = width < 560 ? width : 420;
+        const margin = this.motion.links.some(({name}) => name.startsWith("node-")) ? 58 : 34, most = width < 560 ? width : 420;
         const scale = Math.min((width - 2 * margin) / wide, (most - 2 * margin) / tall);
         // Trees are drawn taller than they are, so that their cables do not lie flat.
         const upright = tall < 0.5 * wide ? Math.min(2, 0.5 * wide / tall) : 1;
@@ -190,7 +194,7 @@ class FabricStage {
             for (const i of motion.active(time))
                 for (const way of this.route_ways[motion.route[i]] ?? []) {
                     if (!senders.has(way)) senders.set(way, new Set());
-                    senders.get(way).add(motion.from[i]);
+                    senders.get(way).add(this.party(i));
                 }
             for (const [way, set] of senders) {
                 way.most = Math.max(way.most, set.size);
@@ -208,8 +212,8 @@ class FabricStage {
             cable.both = there.both;
             cable.wide = there.both ? there.lane + back.lane + 1.5 : Math.max(there.lane, back.lane);
             // Lanes keep to the right, as on a road.
-            there.offset = cable.both ? (back.lane + 1.5) / 2 - 0 : 0;
-            back.offset = cable.both ? (there.lane + 1.5) / 2 - 0 : 0;
+            there.offset = cable.both ? (back.lane + 1.5) / 2 : 0;
+            back.offset = cable.both ? (there.lane + 1.5) / 2 : 0;
         }
         this.largest = motion.bytes.reduce((most_bytes, bytes) => Math.max(most_bytes, bytes), 1);
         this.sums = motion.traffic.map(({list}) => {
@@ -222,8 +226,38 @@ class FabricStage {
         });
     }
 
+    /// Returns the hosts of the picture, by node, that are ports of one node. Their devices reach each other inside it.
+    ports() {
+        const {motion} = this, node_of = new Map();
+        motion.route.forEach((route, i) => {
+            for (const link of motion.routes[route] ?? []) {
+                const [, node] = /^(node-\d+)\//.exec(motion.links[link].name) ?? [];
+                if (!node || this.route_ways[route].length > 0) continue;
+                node_of.set(motion.from[i], node);
+                node_of.set(motion.to[i], node);
+            }
+        });
+        const ports = new Map();
+        motion.nodes.forEach((host, process) => {
+            const node = node_of.get(process);
+            if (!node || !this.at.has(host)) return;
+            if (!ports.has(node)) ports.set(node, []);
+            if (!ports.get(node).includes(host)) ports.get(node).push(host);
+        });
+        return [...ports].filter(([, hosts]) => hosts.length > 1);
+    }
+
     paint_ground() {
         const {motion} = this;
+        for (const [node, hosts] of this.incast ? [] : this.ports()) {
+            const points = hosts.map((host) => this.at.get(host)), middle = this.outside(points[0], points[points.length - 1], 54);
+            this.ground.append(
+                shape("path", {
+                    d: points_path(points.map(({x, y}) => [x, y])), fill: "none", stroke: "var(--stage-soft)",
+                    "stroke-width": short(2 * this.disc + 12), "stroke-linejoin": "round", "stroke-linecap": "round"
+                }),
+                middle_text(middle[0], middle[1] + 4, 12, node.replace("-", " "), {fill: "var(--faint)"}));
+        }
         for (const cable of this.fabric.cables) {
             const d = cable.pieces.map((piece) => points_path(piece)).join("");
             const line = {d, fill: "none", "stroke-linejoin": "round", "stroke-linecap": cable.pieces.length > 1 ? "butt" : "round"};
@@ -295,6 +329,18 @@ class FabricStage {
         this.busiest_label = this.inside.appendChild(middle_text(0, 0, 12.5, "", {class: "haloed", "font-weight": 700}));
     }
 
+    /// A flow has the colour of its sender, or of the worker that a server answers.
+    party(i) {
+        const {motion} = this;
+        return this.servers[motion.from[i]] && !this.servers[motion.to[i]] ? motion.to[i] : motion.from[i];
+    }
+
+    /// Names a cable by the process at its end, if there is one.
+    cable_name({a, b}) {
+        const processes = [a, b].map((node) => this.hosted.get(node) ?? []).find((list) => list.length === 1);
+        return processes ? `that of ${this.motion.name(processes[0])}` : `${a} – ${b}`;
+    }
+
     /// Returns the exchanges that run now, or the last that ended.
     present(time) {
         const at = time + this.motion.slack_s, list = this.motion.traffic;
@@ -311,12 +357,12 @@ class FabricStage {
             const rate = motion.rate(i, time), through = motion.progress(i, time) * motion.bytes[i];
             for (const way of this.route_ways[motion.route[i]] ?? []) {
                 if (!flows.has(way)) flows.set(way, new Map());
-                const senders = flows.get(way), known = senders.get(motion.from[i]);
+                const senders = flows.get(way), known = senders.get(this.party(i));
                 if (known) {
                     known.rate += rate;
                     known.through = Math.max(known.through, through);
                 } else {
-                    senders.set(motion.from[i], {rate, through});
+                    senders.set(this.party(i), {rate, through});
                 }
             }
         }
@@ -329,7 +375,8 @@ class FabricStage {
             if (!busiest || rank > busiest.rank + 1e-9) busiest = {way, rank, use: way.use, senders: senders.size};
         }
         this.colour_cables(flows);
-        this.moving.innerHTML = this.stripes(flows) + this.dots(active, time);
+        this.moving.innerHTML = this.stripes(flows);
+        this.dotted.innerHTML = this.dots(active, time);
         this.fills.innerHTML = this.contents(time, active);
         this.label_busiest(busiest);
         return this.say(time, active, busiest);
@@ -351,12 +398,12 @@ class FabricStage {
         for (const senders of flows.values()) count += senders.size;
         for (const [way, senders] of flows) {
             const list = [...senders].sort((a, b) => a[0] - b[0]);
-            const merged = count > 420 && list.length > 4;  // a browser takes too long for more
+            const merged = count > 160 && list.length > 6;  // a browser takes too long for more
             const wide = merged ? way.lane : Math.min(this.stripe, way.lane);
             (merged ? [[-1, list[0][1]]] : list).forEach(([sender, {rate, through}], k) => {
                 const offset = way.offset + (merged ? 0 : (k - (list.length - 1) / 2) * wide);
                 const d = way.pieces.map((piece) => offset_path(piece, offset)).join("");
-                const paint = merged ? "var(--load-3)" : this.servers[sender] ? "var(--reduction)" : hue_paint(this.motion.hues[sender]);
+                const paint = merged ? "var(--load-3)" : hue_paint(this.motion.hues[sender]);
                 text += mark_of("path", {d, fill: "none", stroke: paint, "stroke-width": Math.max(1, wide + 0.3)});
                 if (rate > 0)
                     text += mark_of("path", {
@@ -368,6 +415,27 @@ class FabricStage {
         return text;
     }
 
+    /// Returns a point between two places, as far outside them as asked.
+    outside(a, b, far) {
+        const x = (a.x + b.x) / 2, y = (a.y + b.y) / 2, away = Math.hypot(x - this.width / 2, y - this.height / 2) || 1;
+        const along = Math.hypot(b.x - a.x, b.y - a.y), sag = along / 8 + far;
+        return [x + (x - this.width / 2) / away * sag, y + (y - this.height / 2) / away * sag];
+    }
+
+    /// Messages inside a node, between places of its ports.
+    inner(i, time) {
+        const {motion} = this, a = this.at.get(motion.nodes[motion.from[i]]), b = this.at.get(motion.nodes[motion.to[i]]);
+        if (!a || !b || a === b) return "";
+        const [x, y] = this.outside(a, b, 2 * this.disc + 14), part = motion.progress(i, time), rest = 1 - part;
+        const paint = hue_paint(motion.hues[motion.from[i]]);
+        const at = (start, control, end) => rest * rest * start + 2 * rest * part * control + part * part * end;
+        return mark_of("path", {
+                   d: `M${short(a.x)} ${short(a.y)}Q${short(x)} ${short(y)} ${short(b.x)} ${short(b.y)}`, fill: "none", stroke: paint,
+                   "stroke-width": 2
+               }) +
+            mark_of("circle", {cx: at(a.x, x, b.x), cy: at(a.y, y, b.y), r: 4.5, fill: paint, stroke: "var(--card)", "stroke-width": 1.5});
+    }
+
     /// Messages as dots at the part of their way that they have come. Many small ones are left to the stripes.
     dots(active, time) {
         if (active.length > 64 || this.incast) return "";
@@ -376,7 +444,10 @@ class FabricStage {
         for (const i of active) {
             const ways = this.route_ways[motion.route[i]] ?? [];
             const whole = ways.reduce((sum, way) => sum + way.length, 0);
-            if (whole === 0) continue;
+            if (whole === 0) {
+                text += this.inner(i, time);
+                continue;
+            }
             let left = motion.progress(i, time) * whole, at = null;
             for (const way of ways) {
                 if (left <= way.length || way === ways[ways.length - 1]) {
@@ -386,9 +457,8 @@ class FabricStage {
                 left -= way.length;
             }
             const numbered = motion.block[i] >= 0 && motion.blocks[i] === 1 && active.length <= 32 && this.disc > 9;
-            const server = this.servers[motion.from[i]];
             text += mark_of("circle", {
-                cx: at[0], cy: at[1], r: numbered ? 9 : 5, fill: server ? "var(--reduction)" : hue_paint(motion.hues[motion.from[i]]),
+                cx: at[0], cy: at[1], r: numbered ? 9 : 5, fill: hue_paint(motion.hues[this.party(i)]),
                 stroke: "var(--card)", "stroke-width": 1.5
             });
             if (numbered)
@@ -434,7 +504,12 @@ class FabricStage {
                         y -= high;
                         text += mark_of("rect", {x, y, width: width - 8, height: high + 0.3, fill: hue_paint(motion.hues[sender])});
                     }
-                const part = whole > 0 ? (to.get(process) ?? 0) / whole : 0;
+                const answers = whole === 0 && (sent.get(process) ?? 0) > 0;
+                if (answers)
+                    text += mark_of("rect", {
+                        x, y: at.y - inner / 2, width: width - 8, height: inner, fill: "var(--reduction)", "fill-opacity": 0.7
+                    });
+                const part = answers ? 1 : whole > 0 ? (to.get(process) ?? 0) / whole : 0;
                 if (height > 26 && part > 0)
                     text += mark_of("text", {
                         x: at.x, y: at.y + 4, "font-size": 12, "font-weight": 700, "text-anchor": "middle", class: "haloed"
@@ -472,10 +547,12 @@ class FabricStage {
 
     label_busiest(busiest) {
         if (!busiest || busiest.use < 0.005) {
-            this.busiest_label.textContent = "";
+            this.busiest_label.replaceChildren();
+            this.busiest_label.setAttribute("x", "0");
+            this.busiest_label.setAttribute("y", "0");
             return;
         }
-        const {way} = busiest, [x, y] = point_at(way, way.length * (this.incast ? 0.5 : 0.5));
+        const {way} = busiest, [x, y] = point_at(way, way.length / 2);
         this.busiest_label.textContent = `${busy_part(busiest.use)} busy`;
         this.busiest_label.setAttribute("x", short(Math.min(this.width - 36, Math.max(36, x))));
         this.busiest_label.setAttribute("y", short(y + (this.incast ? way.cable.wide / 2 + 17 : 4)));
@@ -491,10 +568,12 @@ class FabricStage {
             const doing = doing_of(motion.run, who(0), time);
             return `Computing. ${doing ? `Rank 0 runs the ${doing}; the` : "The"} cables are idle.`;
         }
-        const cable = busiest ? `${busiest.way.cable.a} – ${busiest.way.cable.b}` : "";
         const busy = busiest && busiest.use >= 0.005 ?
-            `The busiest cable, ${cable}, is ${busy_part(busiest.use)} busy${busiest.senders > 1 ? ` with ${counted(busiest.senders, "sender")}` : ""}.` :
-            "No cable of this picture carries bytes at this moment.";
+            `The busiest cable, ${this.cable_name(busiest.way.cable)}, is ${busy_part(busiest.use)} busy${
+                busiest.senders > 1 ? `: ${busiest.senders} flows share it` : ""}.` :
+            active.every((i) => (this.route_ways[motion.route[i]] ?? []).length === 0) ?
+            "All of it stays inside nodes, so the cables between them are idle." :
+            "No cable carries bytes at this moment: messages wait for their latency.";
         const pushes = active.filter((i) => this.servers[motion.to[i]]), pulls = active.filter((i) => this.servers[motion.from[i]]);
         if (pushes.length + pulls.length > 0) {
             const words = [];
@@ -502,26 +581,26 @@ class FabricStage {
             const of = (list) => {
                 const all = list.reduce((sum, i) => sum + motion.bytes[i], 0);
                 const through = list.reduce((sum, i) => sum + motion.bytes[i] * motion.progress(i, time), 0);
-                return `${units.B(Number((through / list.length).toPrecision(3)))} of ${units.B(all / list.length)}`;
+                return `${units.B(Number((through / list.length).toPrecision(3)))} of its ${units.B(Number((all / list.length).toPrecision(3)))}`;
             };
             const workers = (list, end) => new Set(list.map((i) => end[i])).size;
             if (pushes.length > 0) {
                 const count = workers(pushes, motion.from), servers = workers(pushes, motion.to);
                 words.push(`Push. ${capital(counted(count, "worker"))} send${count === 1 ? "s" : ""} gradients to ${
-                    servers === 1 ? "one server" : `${servers} servers`}: a message gets ${rate(pushes)}, and ${of(pushes)} have come through.`);
+                    servers === 1 ? "one server" : `${servers} servers`}: a flow gets ${rate(pushes)}, ${of(pushes)} have arrived.`);
             }
             if (pulls.length > 0) {
                 const count = workers(pulls, motion.to), servers = workers(pulls, motion.from);
                 words.push(`${pushes.length > 0 ? "" : "Receive. "}${servers === 1 ? "One server sends" : `${servers} servers send`} the sum back to ${
-                    counted(count, "worker")}: a message gets ${rate(pulls)}, and ${of(pulls)} have come through.`);
+                    counted(count, "worker")}: a flow gets ${rate(pulls)}, ${of(pulls)} have arrived.`);
             }
             return `${words.join(" ")} ${busy}${left}`;
         }
         const [i] = active, senders = new Set(active.map((k) => motion.from[k])).size;
         const same = this.hosted.get(motion.nodes[motion.from[i]])?.includes(motion.to[i]);
         return `${counted(active.length, "message")}. ${capital(who(motion.from[i]))} sends ${units.B(motion.bytes[i])} to ${who(motion.to[i])}${
-            same ? ", inside a node" : ""} (${busy_part(motion.progress(i, time))} through); ${counted(senders, "process").replace("processs", "processes")} send${
-            senders === 1 ? "s" : ""}. ${busy}${left}`;
+            same ? ", inside a node" : ""} (${busy_part(motion.progress(i, time))} through); ${
+            senders === 1 ? "nobody else sends" : `${senders} ranks send`}. ${busy}${left}`;
     }
 }
 

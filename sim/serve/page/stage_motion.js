@@ -7,10 +7,19 @@ function motion_of(run) {
     return motions.get(run);
 }
 
-/// Returns the length of what is shown, in simulated seconds.
-function window_of(run) {
+const most_iterations = 4;
+
+/// Returns how many iterations are shown, and of how many.
+function iterations_of(run) {
+    const all = run.variant?.explanation?.iterations ?? 1;
+    return {all, shown: Math.min(all, most_iterations)};
+}
+
+/// Returns the length of what is shown, in simulated seconds: the first iterations of many.
+function film_window_of(run) {
     const known = run.variant?.timeline?.window_s ?? run.variant?.stages?.window_s;
-    if (known > 0) return known;
+    const {all, shown} = iterations_of(run);
+    if (known > 0) return known * shown / all;
     return (run.messages?.end_s ?? []).reduce((last, end) => Math.max(last, end), 0) || run.result?.iteration_time_s || 1;
 }
 
@@ -21,8 +30,12 @@ class Motion {
                          "contributions", "route", "reduces"];
         Object.assign(this, none, Object.fromEntries(columns.map((name) => [name, []])), run.messages ?? {});
         this.run = run;
+        this.window_s = film_window_of(run);
+        const shown = [...this.from.keys()].filter((i) => this.start_s[i] < this.window_s);
+        this.number = shown;  // in the columns of the run
+        if (shown.length < this.from.length)
+            for (const name of columns) this[name] = shown.map((i) => this[name][i]);
         this.count = this.from.length;
-        this.window_s = window_of(run);
         this.slack_s = 1e-9 * this.window_s;
         this.labels = this.processes.map((name) => {
             const number = /(\d+)$/.exec(name)?.[1] ?? "";
@@ -56,6 +69,12 @@ class Motion {
         const length = this.through_s[i] - this.start_s[i];
         return time >= this.through_s[i] || length <= 0 ? Number(time >= this.start_s[i]) :
                                                           Math.max(0, (time - this.start_s[i]) / length);
+    }
+
+    /// Returns the part of all bytes that some exchanges carry.
+    share(exchanges) {
+        const sum = (list) => list.reduce((bytes, i) => bytes + this.bytes[i], 0);
+        return exchanges.reduce((bytes, {list}) => bytes + sum(list), 0) / Math.max(1, sum([...this.from.keys()]));
     }
 
     landed(i, time) { return this.end_s[i] <= time + this.slack_s; }
@@ -114,6 +133,14 @@ class Motion {
         times.sort((a, b) => a - b);
         const apart = this.run.variant?.stages || this.count === 0 ? 1e-4 * this.window_s :
                                                                      Math.max(0.05 * this.usual_s(), this.slack_s);
+        this.event_list = this.clustered(times, apart);
+        // More than that nobody steps through.
+        if (this.event_list.length > 400) this.event_list = this.clustered(times, Math.max(apart, this.window_s / 400));
+        return this.event_list;
+    }
+
+    /// Returns those times from 0 to the end of the window that are further apart than `apart`.
+    clustered(times, apart) {
         const list = [0];
         for (const time of times)
             if (time > list[list.length - 1] + apart && time < this.window_s - this.slack_s) list.push(time);
@@ -121,7 +148,7 @@ class Motion {
             list.push(this.window_s);
         else
             list[list.length - 1] = this.window_s;
-        return this.event_list = list;
+        return list;
     }
 
     name(process) { return this.processes[process] ?? `process ${process}`; }
@@ -140,6 +167,9 @@ class Blocks {
         this.list = exchange.list.filter(
             (i) => motion.block[i] >= 0 && motion.blocks[i] > 0 && this.place.has(motion.from[i]) &&
                 this.place.has(motion.to[i]));
+        // A message that is divided among ports counts once, when its last part has arrived.
+        const last = new Map(this.list.map((i) => [this.key(i), i]));
+        this.list = this.list.filter((i) => last.get(this.key(i)) === i);
         this.adds = this.list.some((i) => motion.reduces[i]);
         this.known = this.list.length > 0 && this.blocks > 0;
         this.first = new Uint16Array(this.members.length * Math.max(this.blocks, 1));
@@ -149,6 +179,11 @@ class Blocks {
         else
             this.own_blocks();
         this.rewind();
+    }
+
+    key(i) {
+        const {from, to, step, block} = this.motion;
+        return `${from[i]} ${to[i]} ${step[i]} ${block[i]}`;
     }
 
     /// Whoever sends a block before it receives it has had it from the start.
@@ -166,7 +201,11 @@ class Blocks {
 
     each(i, process, visit) {
         const row = this.place.get(process) * this.blocks;
-        for (let b = 0; b < this.motion.blocks[i]; ++b) visit(row + (this.motion.block[i] + b) % this.blocks);
+        const {motion} = this;
+        for (let b = 0; b < motion.blocks[i]; ++b) visit(row + (motion.block[i] + b) % this.blocks);
+        const more = motion.more?.[motion.number[i]] ?? [];  // further runs of blocks: first, count, first, ...
+        for (let k = 0; k + 1 < more.length; k += 2)
+            for (let b = 0; b < more[k + 1]; ++b) visit(row + (more[k] + b) % this.blocks);
     }
 
     rewind() {
@@ -250,7 +289,7 @@ const middle_text = (x, y, size, text, more = {}) =>
     shape("text", {x, y, "font-size": size, "text-anchor": "middle", ...more}, text);
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-const busy_part = (part) => `${Math.round(100 * part)} %`;
+const busy_part = (part) => `${Math.round(100 * part)}\u00a0%`;
 
 /// Returns what the ranks do at a time before, between or after exchanges, from the timeline: "the backward pass".
 function doing_of(run, process, time) {

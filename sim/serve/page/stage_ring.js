@@ -2,6 +2,14 @@
 
 const most_on_circle = 32;
 
+/// Returns an exchange that runs in several channels, as rings of their own, reduced to the first of them.
+function first_channel(motion, exchange) {
+    if (!(exchange.slices > 1) || exchange.blocks % exchange.slices !== 0) return exchange;
+    const blocks = exchange.blocks / exchange.slices;
+    const list = exchange.list.filter((i) => motion.block[i] >= 0 && motion.block[i] + motion.blocks[i] <= blocks);
+    return exchange.channel ??= {...exchange, list, blocks, channels: exchange.slices};
+}
+
 /// Returns the members in the order in which messages go around, or null if they do not.
 function ring_order(motion, exchange) {
     const next = new Map();
@@ -11,7 +19,14 @@ function ring_order(motion, exchange) {
     }
     const first = Math.min(...next.keys()), order = [first];
     for (let at = next.get(first); at !== first; at = next.get(at)) {
-        if (at === undefined || order.length > next.size) return null;
+        if (order.length > next.size) return null;
+        if (at === undefined) {
+            // The end of the ring is not known if some messages were left out.
+            const known = new Set(order);
+            return motion.left_out > 0 && order.length > 8 ?
+                [...order, ...exchange.members.filter((process) => !known.has(process))] :
+                null;
+        }
         order.push(at);
     }
     return order.length >= 2 && order.length === next.size ? order : null;
@@ -26,7 +41,10 @@ function circle_order(motion, exchange) {
 
 /// Returns the exchanges in which a rank takes part that has most of them, with their orders.
 function rings_of(motion, order_of) {
-    const rings = motion.traffic.map((exchange) => ({exchange, order: order_of(motion, exchange)})).filter(({order}) => order);
+    const rings = motion.traffic.map((whole) => first_channel(motion, whole))
+                      .filter(({list}) => list.length > 0)
+                      .map((exchange) => ({exchange, order: order_of(motion, exchange)}))
+                      .filter(({order}) => order);
     if (rings.length === 0) return null;
     const counts = new Map();
     for (const {exchange} of rings)
@@ -34,7 +52,8 @@ function rings_of(motion, order_of) {
             counts.set(process, (counts.get(process) ?? 0) + exchange.list.length);
     const focus = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0][0];
     const own = rings.filter(({order}) => order.includes(focus)).sort((a, b) => a.exchange.first_s - b.exchange.first_s);
-    const share = rings.reduce((sum, {exchange}) => sum + exchange.list.length, 0) / Math.max(1, motion.count);
+    const found = new Set(rings.map(({exchange}) => exchange.index));
+    const share = motion.share(motion.traffic.filter(({index}) => found.has(index)));
     return {focus, own, others: rings.length - own.length, share};
 }
 
@@ -47,14 +66,14 @@ function stage_ring(run, width) {
         round = false;
         if (!rings) return null;
     }
-    return {fits: round ? 20 + 70 * rings.share : 85, stage: new RingStage(motion, width, rings, round)};
+    return {fits: round ? 20 + 70 * rings.share : 85, title: round ? "the ring and its blocks" : "neighbours", stage: new RingStage(motion, width, rings, round)};
 }
 
 class RingStage {
     constructor(motion, width, rings, round) {
         Object.assign(this, {motion, width, rings, round});
         const narrow = width < 620;
-        this.has_blocks = rings.own.some(({exchange}) => this.blocks_of(exchange).known);
+        this.has_blocks = round && rings.own.some(({exchange}) => this.blocks_of(exchange).known);
         const beside = this.has_blocks && !narrow;
         this.side = narrow ? Math.min(width, 420) : Math.min(400, width * (beside ? 0.52 : 1));
         this.left = beside ? 0 : (width - this.side) / 2;
@@ -112,7 +131,8 @@ class RingStage {
         this.small_cells = [];
         this.cells.replaceChildren();
         this.marks.replaceChildren();
-        if (this.blocks.known) this.lay_out_matrix();
+        this.mark_text = "";
+        if (this.has_blocks && this.blocks.known) this.lay_out_matrix();
     }
 
     track() {
@@ -235,7 +255,7 @@ class RingStage {
                            "stroke-width": 1.5
                        }) +
                 mark_of("rect", {x: x - size / 2, y: y + size / 2 - size * full, width: size, height: size * full, rx: 1.5, fill: paint});
-            if (size > 14 && block >= 0)
+            if (size > 14 && block >= 0 && this.round)
                 squares += mark_of(
                     "text", {x, y: y + 4, "font-size": 11, "font-weight": 700, "text-anchor": "middle", class: "haloed"}, block);
         }
@@ -250,7 +270,7 @@ class RingStage {
         const {exchange} = ring, at = time + motion.slack_s;
         const active = exchange.list.filter((i) => motion.start_s[i] <= at && at < motion.end_s[i]);
         this.move(time, active);
-        if (this.blocks.known) this.fill_matrix(time, active);
+        if (this.has_blocks && this.blocks.known) this.fill_matrix(time, active);
         return this.say(time, ring, active);
     }
 
@@ -262,7 +282,8 @@ class RingStage {
             this.third.textContent = third;
         };
         const what = rings.own.length > 1 ? exchange.what : "";
-        const cut = this.cut ? ` The first ${this.list.length} of ${order.length} ranks are shown.` : "";
+        const cut = (exchange.channels > 1 ? ` One of ${exchange.channels} channels, each a ring of its own, is shown.` : "") +
+            (this.cut ? ` The first ${this.list.length} of ${order.length} ranks are shown.` : "");
         const others = rings.others > 0 && order.length < motion.processes.length ?
             " Other groups do the same with their own rings." : "";
         const next = rings.own.find((ring) => ring.exchange.first_s > at)?.exchange;
@@ -271,16 +292,16 @@ class RingStage {
             texts("computing", doing ?? "", next ? `next: ${next.what}` : "");
             if (at < exchange.first_s)
                 return "Computing. " +
-                    (this.blocks.known && this.blocks.adds ?
+                    (this.round && this.blocks.known && this.blocks.adds ?
                          `Each rank makes its own gradients: ${counted(exchange.blocks, "block")}, each with one contribution (a low bar).` :
                          "Nothing is sent yet.") + cut;
-            return `Computing. ${exchange.what} has been exchanged; ${next.what} is next.${cut}`;
+            return `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${cut}`;
         }
         if (at >= exchange.last_s) {
             texts("done", this.blocks.known && this.blocks.adds ? "all sums everywhere" : "", what);
             const sent = exchange.list.filter((i) => motion.from[i] === rings.focus);
             return `Done after ${units.s(exchange.last_s)}. ${capital(who(rings.focus))} sent ${
-                counted(sent.length, this.blocks.known ? "block" : "message")}, ${
+                counted(sent.length, this.round && this.blocks.known ? "block" : "message")}, ${
                 units.B(sent.reduce((sum, i) => sum + motion.bytes[i], 0))}${
                        rings.own.length > 1 ? `, for ${exchange.what}` : ""}.${cut}`;
         }
@@ -295,15 +316,16 @@ class RingStage {
         const number = motion.step[mine] - first + 1, of = Math.max(number, Math.min(steps, exchange.steps || steps));
         texts(`step ${number} of ${of}`, !this.round ? "" : adding ? "adding blocks up" : "handing blocks round", what);
         const carry = active.length === order.length ? `All ${order.length} links carry ${units.B(motion.bytes[mine])} at once` :
-                                                       `${active.length} of ${order.length} links are in use`;
+                                                       `${active.length} of ${order.length} links ${active.length === 1 ? "is" : "are"} in use`;
         const sender = capital(who(motion.from[mine])), receiver = who(motion.to[mine]);
+        const step = `Step ${number}${what ? ` of ${what}` : ""}`;
         if (!this.round || !known)
-            return `Step ${number}. ${sender} sends ${units.B(motion.bytes[mine])} to ${receiver}; ${
+            return `${step}. ${sender} sends ${units.B(motion.bytes[mine])} to ${receiver}; ${
                 counted(active.length, "message")} are under way.${others}${cut}`;
         const count = motion.contributions[mine];
-        return adding ? `Step ${number}, adding. ${sender} sends block ${motion.block[mine]} with ${
+        return adding ? `${step}, adding. ${sender} sends block ${motion.block[mine]} with ${
                             counted(count, "contribution")}; ${receiver} adds its own. ${carry}.${others}${cut}` :
-                        `Step ${number}, handing round. ${sender} passes on ${
+                        `${step}, handing round. ${sender} passes on ${
                             this.blocks.adds ? `the finished sum Σ of block ${motion.block[mine]}` : `block ${motion.block[mine]}`} to ${
                             receiver}. ${carry}.${others}${cut}`;
     }
