@@ -586,6 +586,7 @@ async function show_curve(anew = false) {
     if (view.points_of === name && !anew) return draw();
     // The same axis with another setting: the curve that was there stays, faintly.
     const earlier = view.points_key === key ? view.points ?? [] : [];
+    view.curve.announce(axis_knob, axes);
     try {
         const grid = await grids_of({...request(base), axis: {key, values: axis_knob.values}});
         if (!grid || view !== open_view) return;
