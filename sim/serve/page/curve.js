@@ -150,6 +150,12 @@ function curve(parent, {pick, go}) {
                             [shown_value(point.value), point.iteration_time_s, point.throughput_samples_per_s ?? null,
                              point.scaling_efficiency ?? null])));
         },
+        /// Says what is on its way; the curve that is there stays.
+        announce(knob, axes) {
+            select.replaceChildren(...axes.map(({key, label}) => make("option", {value: key}, label)));
+            select.value = knob.key;
+            if (!shown) said.textContent = "The points of the curve are being simulated …";
+        },
         clear(text) {
             shown = null;
             svg.replaceChildren();

@@ -455,7 +455,9 @@ function show_numbers(run) {
         show_formula(view.formula, run);
     else
         view.formula.replaceChildren(
-            ...(exchange ? [note("The formula is the closed form of the algorithm on the same network.")] : []));
+            ...(exchange && result.points.some((one) => one.closed_form_s) ?
+                    [note("The formula is the closed form of the algorithm.")] :
+                    []));
     view.reset.hidden = Object.keys(setting.set).length === 0 && setting.variant === subject.variant;
 }
 
@@ -519,6 +521,29 @@ function label_of(run) {
     return run.variant.name + (changed.length > 0 ? ` with ${changed.join(", ")}` : "");
 }
 
+/// Shows the times of an exchange, beside other variants and the exchange before.
+function show_exchanges(run, other, width) {
+    const others = view.others_of === run ? view.others : [], earlier = kept ? "kept" : "before";
+    const swatch = (part) => make("i", {style: `background: ${paint_of(part)}`});
+    if (run.result.points.length === 1) {
+        view.rows_title.textContent = `Time of ${units.B(run.result.points[0].bytes)}, by variant`;
+        view.rows_legend.replaceChildren();
+        draw_times(view.rows, width, [
+            {name: run.variant.name, run, fill: "quantity"},
+            ...(other ? [{name: `${other.variant.name} (${earlier})`, run: other, faint: true}] : []),
+            ...others.map((one, i) => ({name: one.variant.name, run: one, fill: series_of(i)}))
+        ]);
+        return;
+    }
+    view.rows_title.textContent = "Time by size";
+    view.rows_legend.replaceChildren(
+        make("li", {}, swatch("quantity"), make("b", {}, run.variant.name)),
+        ...others.map((one, i) => make("li", {}, swatch(series_of(i)), one.variant.name)),
+        make("li", {}, "● simulated"), make("li", {}, "○ by formula"),
+        ...(other ? [make("li", {}, `dashed: ${earlier}`)] : []));
+    draw_sizes(view.rows, width, run, other, others);
+}
+
 function show_rows(before = view.before ?? null) {
     view.before = before;
     const run = shown, other = kept ?? before, width = Math.max(260, Math.round(view.rows_box.clientWidth));
@@ -526,15 +551,7 @@ function show_rows(before = view.before ?? null) {
     view.keep_button.textContent = kept === run && kept ? "Forget it" : "Keep this one";
     view.keep_button.setAttribute("aria-pressed", String(kept !== null && kept === run));
     if (run.kind === "exchange") {
-        view.rows_title.textContent = "Time by size";
-        const others = view.others_of === run ? view.others : [],
-              swatch = (part) => make("i", {style: `background: ${paint_of(part)}`});
-        view.rows_legend.replaceChildren(
-            make("li", {}, swatch("quantity"), make("b", {}, run.variant.name)),
-            ...others.map((one, i) => make("li", {}, swatch(series_of(i)), one.variant.name)),
-            make("li", {}, "● simulated"), make("li", {}, "○ by formula"),
-            ...(other && other !== run ? [make("li", {}, kept ? "dashed: kept" : "dashed: before")] : []));
-        draw_sizes(view.rows, width, run, other === run ? null : other, others);
+        show_exchanges(run, other === run ? null : other, width);
         return;
     }
     view.rows_card.hidden = !run.variant?.timeline && !run.variant?.stages;
@@ -569,6 +586,7 @@ async function show_curve(anew = false) {
     if (view.points_of === name && !anew) return draw();
     // The same axis with another setting: the curve that was there stays, faintly.
     const earlier = view.points_key === key ? view.points ?? [] : [];
+    view.curve.announce(axis_knob, axes);
     try {
         const grid = await grids_of({...request(base), axis: {key, values: axis_knob.values}});
         if (!grid || view !== open_view) return;

@@ -1,11 +1,44 @@
 // When does what happen: timelines of runs, one above the other, on the same scale.
 
-const most_rows = 10;
+const most_rows = 16, row_iterations = 4;  // the moving pictures show as many iterations
+
+/// Returns the timeline of the first iterations of a window with many, in which the bars of exchanges are too coarse:
+/// the messages of each process replace them.
+function first_iterations(timeline, messages, share) {
+    const {tick_s} = timeline, end = timeline.window_s * share / tick_s;
+    const lanes = timeline.lanes.filter(({stream}) => /compute/.test(stream)).map((lane) => {
+        const bars_kept = [];
+        for (let i = 0; i < lane.bars.length && lane.bars[i + 1] < end; i += 5) {
+            const [kind, from, to, ...rest] = lane.bars.slice(i, i + 5);
+            bars_kept.push(kind, from, Math.min(to, end), ...rest);
+        }
+        return {...lane, bars: bars_kept};
+    });
+    const {processes = [], start_s = [], end_s = [], from = [], to = []} = messages ?? {};
+    const sent = processes.map(() => []);  // [start, end] of each process, those that touch as one
+    for (let i = 0; i < start_s.length; ++i) {
+        const begin = Math.max(0, start_s[i] / tick_s), stop = Math.min(end, end_s[i] / tick_s);
+        for (const process of begin < stop ? [from[i], to[i]] : []) {
+            const last = sent[process][sent[process].length - 1];
+            if (last && begin <= last[1] + 1)
+                last[1] = Math.max(last[1], stop);
+            else
+                sent[process].push([begin, stop]);
+        }
+    }
+    sent.forEach((list, i) => {
+        const bars_sent = list.flatMap(([begin, stop]) => [gradients_kind, begin, stop, timeline.names.length, 1]);
+        if (list.length > 0) lanes.push({process: processes[i], stream: "exchange", bars: bars_sent});
+    });
+    return {...timeline, lanes, names: [...timeline.names, "messages"], window_s: end * tick_s};
+}
+const gradients_kind = bar_kinds.indexOf("gradients");
 
 /// Returns the rows of a run: the stages of its pipeline with their microbatches, or else the computation and the
 /// network of its processes, those in which the same happens as one. `more` says how many are left out.
-function rows_of_run({variant: {stages, timeline}}) {
-    if (stages)
+function rows_of_run({variant: {stages, timeline: whole, explanation}, messages}) {
+    const count = explanation?.iterations ?? 1, few = Math.min(count, row_iterations);
+    if (stages && count === 1)
         return {
             window_s: stages.window_s,
             more: Math.max(0, stages.count - most_rows),
@@ -23,7 +56,8 @@ function rows_of_run({variant: {stages, timeline}}) {
                                               }))
                            }))
         };
-    if (!timeline) return null;
+    if (!whole) return null;
+    const timeline = few < count ? first_iterations(whole, messages, few / count) : whole;
     const bands = equal_processes(timeline), rows = [];
     for (const band of bands) {
         const {lanes} = band.members[0];
@@ -37,7 +71,14 @@ function rows_of_run({variant: {stages, timeline}}) {
         if (others.length > 0)
             rows.push({name: computing.length > 0 ? "network" : name, bars: others, network: computing.length > 0});
     }
-    return {window_s: timeline.window_s, rows: rows.slice(0, most_rows), more: Math.max(0, rows.length - most_rows)};
+    return {
+        window_s: timeline.window_s,
+        rows: rows.slice(0, most_rows),
+        more: Math.max(0, rows.length - most_rows),
+        iterations: few < count ? `, the first ${few} of ${count} iterations` :
+            count > 1 ? `, ${count} iterations` :
+                        ""
+    };
 }
 
 const short_row = (name, room) => {
@@ -57,7 +98,8 @@ function draw_rows(svg, width, list) {
             "pattern", {id: tile, width: 7, height: 7, patternUnits: "userSpaceOnUse"},
             shape("path", {d: "M0 7L7 0", stroke: "var(--idle)", "stroke-width": 1, "stroke-opacity": 0.55}))));
     let y = 0;
-    for (const {title, rows, window_s, more} of groups) {
+    for (const {title: name_of_run, rows, window_s, more, iterations = ""} of groups) {
+        const title = name_of_run + iterations;
         // The time stands over the end of the bars, or after the title if there is no room.
         const end = units.s(window_s), bold = {"font-weight": 650, "font-size": 12.5};
         const most = Math.floor((width - text_width(end, 15)) / text_width("n", 13.6)),

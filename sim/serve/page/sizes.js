@@ -76,8 +76,40 @@ function draw_sizes(svg, width, run, before, others) {
     svg.replaceChildren(...shapes);
 }
 
+/// Draws the times of exchanges of one size as bars, [{name, run, fill, faint}].
+function draw_times(svg, width, list) {
+    const left = Math.min(170, 0.36 * width), right = width - 74;
+    const seconds = ({run}) => run.result.points[0].completion_time_s;
+    const longest = Math.max(...list.map(seconds), 1e-12);
+    const shapes = list.flatMap((bar, i) => {
+        const y = 30 * i + 2, wide = Math.max(1, (right - left) * seconds(bar) / longest);
+        const weight = i === 0 ? 700 : null;
+        return [
+            label_at(left - 8, y + 16, short_row(bar.name, left), {"text-anchor": "end", "font-weight": weight}),
+            shape("rect", {
+                x: left,
+                y,
+                width: wide,
+                height: 22,
+                rx: 3,
+                fill: bar.faint ? "none" : paint_of(bar.fill),
+                stroke: bar.faint ? "var(--faint)" : null,
+                "stroke-dasharray": bar.faint ? "5 4" : null
+            }),
+            label_at(left + wide + 6, y + 16, units.s(seconds(bar)), {"font-weight": weight})
+        ];
+    });
+    svg.setAttribute("viewBox", `0 0 ${width} ${30 * list.length}`);
+    svg.replaceChildren(...shapes);
+}
+
 /// Returns the times of an exchange as a table.
-const sizes_table = ({result}) => table(
-    `${result.operation}, ${result.algorithm}, ${result.ranks} ranks`,
-    [["size", "B"], ["time", "s"], ["formula", "s"], ["bus bandwidth", "Bps"]],
-    result.points.map((point) => [point.bytes, point.completion_time_s, point.closed_form_s, point.bus_bandwidth_Bps]));
+function sizes_table({result}) {
+    const columns = [
+        ["size", "B", "bytes"], ["time", "s", "completion_time_s"], ["formula", "s", "closed_form_s"],
+        ["bus bandwidth", "Bps", "bus_bandwidth_Bps"]
+    ].filter(([, , field]) => result.points.some((point) => (point[field] ?? null) !== null));
+    return table(
+        `${result.operation}, ${result.algorithm}, ${result.ranks} ranks`, columns,
+        result.points.map((point) => columns.map(([, , field]) => point[field])));
+}

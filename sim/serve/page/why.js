@@ -73,20 +73,14 @@ const first_sentence = (text) => (text ?? "").split(/(?<=\.) (?=[A-Z])/)[0];
 function what_changed(before, after) {
     const knobs = moved_knobs(before, after).map(({text}) => text).join(", ");
     if (after.kind === "exchange") {
-        const points =
-            after.result.points.map((point) => [before.result.points.find(({bytes}) => bytes === point.bytes), point])
-                .filter(([was]) => was);
-        const said = points.length > 1 ? [points[0], points[points.length - 1]] : points;
-        return {
-            knobs,
-            reason: "",
-            time:
-                said.map(
-                        ([was, now]) => `${units.B(now.bytes)}: ${units.s(was.completion_time_s)} → ${
-                            units.s(
-                                now.completion_time_s)} (${change_text(was.completion_time_s, now.completion_time_s)})`)
-                    .join("; ")
-        };
+        const [old_points, points] = [before.result.points, after.result.points];
+        const pairs = old_points.length === 1 && points.length === 1 ?
+            [[old_points[0], points[0]]] :
+            points.map((point) => [old_points.find(({bytes}) => bytes === point.bytes), point]).filter(([was]) => was);
+        const said = pairs.length > 1 ? [pairs[0], pairs[pairs.length - 1]] : pairs;
+        const change = ([was, now]) => `${units.B(now.bytes)}: ${units.s(was.completion_time_s)} → ${
+            units.s(now.completion_time_s)} (${change_text(was.completion_time_s, now.completion_time_s)})`;
+        return {knobs, time: said.map(change).join("; "), reason: ""};
     }
     const [from, to] = [before.result.iteration_time_s, after.result.iteration_time_s];
     const time = `Iteration ${units.s(from)} → ${units.s(to)} (${change_text(from, to)})`;
@@ -100,7 +94,7 @@ function what_changed(before, after) {
     if (same_exactly(from, to)) {
         const rate = after.result.throughput_samples_per_s;
         const more = rate && !same_exactly(rate, before.result.throughput_samples_per_s ?? 0) ?
-            `All together train ${digits(rate, 4)} samples per second in place of ${
+            `All ranks together train ${digits(rate, 4)} samples per second in place of ${
                 digits(before.result.throughput_samples_per_s ?? 0, 4)}. ` :
             "";
         return {
