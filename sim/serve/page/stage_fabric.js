@@ -139,7 +139,7 @@ class FabricStage {
         const xs = points.map(([x]) => x), ys = points.map(([, y]) => y);
         const low = [Math.min(...xs), Math.min(...ys)], high = [Math.max(...xs), Math.max(...ys)];
         const wide = Math.max(high[0] - low[0], 1), tall = Math.max(high[1] - low[1], 1);
-        const margin = this.motion.links.some(({name}) => name.startsWith("node-")) ? 58 : 34, most = width < 560 ? width : 420;
+        const margin = this.motion.links.some(({name}) => name.startsWith("node-")) ? 66 : 34, most = width < 560 ? width : 420;
         const scale = Math.min((width - 2 * margin) / wide, (most - 2 * margin) / tall);
         // Trees are drawn taller than they are, so that their cables do not lie flat.
         const upright = tall < 0.5 * wide ? Math.min(2, 0.5 * wide / tall) : 1;
@@ -250,7 +250,7 @@ class FabricStage {
     paint_ground() {
         const {motion} = this;
         for (const [node, hosts] of this.incast ? [] : this.ports()) {
-            const points = hosts.map((host) => this.at.get(host)), middle = this.outside(points[0], points[points.length - 1], 54);
+            const points = hosts.map((host) => this.at.get(host)), middle = this.outside(points[0], points[points.length - 1], 82);
             this.ground.append(
                 shape("path", {
                     d: points_path(points.map(({x, y}) => [x, y])), fill: "none", stroke: "var(--stage-soft)",
@@ -375,7 +375,7 @@ class FabricStage {
             if (!busiest || rank > busiest.rank + 1e-9) busiest = {way, rank, use: way.use, senders: senders.size};
         }
         this.colour_cables(flows);
-        this.moving.innerHTML = this.stripes(flows);
+        this.moving.innerHTML = this.stripes(flows) + this.inner_lines(active);
         this.dotted.innerHTML = this.dots(active, time);
         this.fills.innerHTML = this.contents(time, active);
         this.label_busiest(busiest);
@@ -416,24 +416,43 @@ class FabricStage {
     }
 
     /// Returns a point between two places, as far outside them as asked.
-    outside(a, b, far) {
+    outside(a, b, far, round = 0.125) {
         const x = (a.x + b.x) / 2, y = (a.y + b.y) / 2, away = Math.hypot(x - this.width / 2, y - this.height / 2) || 1;
-        const along = Math.hypot(b.x - a.x, b.y - a.y), sag = along / 8 + far;
+        const along = Math.hypot(b.x - a.x, b.y - a.y), sag = round * along + far;
         return [x + (x - this.width / 2) / away * sag, y + (y - this.height / 2) / away * sag];
     }
 
     /// Messages inside a node, between places of its ports.
-    inner(i, time) {
+    inner_way(i) {
         const {motion} = this, a = this.at.get(motion.nodes[motion.from[i]]), b = this.at.get(motion.nodes[motion.to[i]]);
-        if (!a || !b || a === b) return "";
-        const [x, y] = this.outside(a, b, 2 * this.disc + 14), part = motion.progress(i, time), rest = 1 - part;
-        const paint = hue_paint(motion.hues[motion.from[i]]);
+        return a && b && a !== b ? {a, b, control: this.outside(a, b, 2 * this.disc + 14, 0.5)} : null;
+    }
+
+    inner_lines(active) {
+        if (active.length > 64 || this.incast) return "";
+        let text = "";
+        for (const i of active) {
+            if ((this.route_ways[this.motion.route[i]] ?? []).length > 0) continue;
+            const way = this.inner_way(i);
+            if (!way) continue;
+            const {a, b, control: [x, y]} = way;
+            text += mark_of("path", {
+                d: `M${short(a.x)} ${short(a.y)}Q${short(x)} ${short(y)} ${short(b.x)} ${short(b.y)}`, fill: "none",
+                stroke: hue_paint(this.motion.hues[this.motion.from[i]]), "stroke-width": 2
+            });
+        }
+        return text;
+    }
+
+    inner_dot(i, time) {
+        const way = this.inner_way(i);
+        if (!way) return "";
+        const {a, b, control: [x, y]} = way, part = this.motion.progress(i, time), rest = 1 - part;
         const at = (start, control, end) => rest * rest * start + 2 * rest * part * control + part * part * end;
-        return mark_of("path", {
-                   d: `M${short(a.x)} ${short(a.y)}Q${short(x)} ${short(y)} ${short(b.x)} ${short(b.y)}`, fill: "none", stroke: paint,
-                   "stroke-width": 2
-               }) +
-            mark_of("circle", {cx: at(a.x, x, b.x), cy: at(a.y, y, b.y), r: 4.5, fill: paint, stroke: "var(--card)", "stroke-width": 1.5});
+        return mark_of("circle", {
+            cx: at(a.x, x, b.x), cy: at(a.y, y, b.y), r: 4.5, fill: hue_paint(this.motion.hues[this.motion.from[i]]),
+            stroke: "var(--card)", "stroke-width": 1.5
+        });
     }
 
     /// Messages as dots at the part of their way that they have come. Many small ones are left to the stripes.
@@ -445,7 +464,7 @@ class FabricStage {
             const ways = this.route_ways[motion.route[i]] ?? [];
             const whole = ways.reduce((sum, way) => sum + way.length, 0);
             if (whole === 0) {
-                text += this.inner(i, time);
+                text += this.inner_dot(i, time);
                 continue;
             }
             let left = motion.progress(i, time) * whole, at = null;
