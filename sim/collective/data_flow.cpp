@@ -97,12 +97,12 @@ public:
     bool number_blocks() {
         std::vector<const Program*> of_slice(slices_, nullptr);
         for (const Program& program : programs_) {
+            blocks_each_ = std::max(blocks_each_, program.partition.blocks);
             if (program.steps.empty()) continue;
             const Program*& first = of_slice[program.slice];
             if (first == nullptr) first = &program;
             // Lanes of one slice that have parts of it to themselves do not number its blocks.
             if (program.offset != first->offset || program.partition.blocks != first->partition.blocks) return false;
-            blocks_each_ = std::max(blocks_each_, program.partition.blocks);
         }
         constexpr std::uint64_t most_held = 20'000'000;
         return std::uint64_t{members_} * slices_ * blocks_each_ <= most_held;

@@ -73,6 +73,10 @@ std::vector<Written> read_all(Assembly& assembly, const ScenarioFile& file) {
     // Keys that are split are joined to those before them, but the order in which knobs are written is that of the
     // page.
     std::stable_sort(knobs.begin(), knobs.end(), written_before);
+    if (knobs.size() > most_knobs) {
+        assembly.report(knobs[most_knobs].column.mark, fmt::format("there are more than {} knobs", most_knobs));
+        knobs.resize(most_knobs);
+    }
     return knobs;
 }
 

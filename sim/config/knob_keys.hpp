@@ -22,8 +22,8 @@ struct Knob {
     std::vector<std::string> values;  ///< texts that `--set KEY=TEXT` reads, or names of variants; all different
 };
 
-/// More values are no choice for a reader.
-inline constexpr std::size_t most_knob_values = 64;
+/// More knobs, and more values of one, are no choice for a reader.
+inline constexpr std::size_t most_knobs = 32, most_knob_values = 64;
 
 /// Reads the knobs of a scenario, in the order written, without their effect on its variants: see check_knobs().
 /// Reports errors to `assembly`.

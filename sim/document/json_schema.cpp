@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "sim/document/key_path.hpp"
 #include "sim/document/shared_schema.hpp"
 
 namespace syncline::config {
@@ -220,27 +219,24 @@ void collect_keys(const Json& schema, const std::string& before, std::set<std::s
     }
 }
 
-/// Returns the property of a key in a mapping's schema, or in one of its forms; null if there is none.
-const Json* property_of(const Json& schema, const std::string& key) {
-    if (schema.contains("properties") && schema["properties"].contains(key)) return &schema["properties"][key];
-    if (!schema.contains("anyOf")) return nullptr;
-    for (const Json& form : schema["anyOf"])
-        if (const Json* found = property_of(form, key)) return found;
-    return nullptr;
+void collect_values(const Json& schema, const std::string& before, std::map<std::string, std::string>& values) {
+    if (schema.contains("anyOf"))
+        for (const Json& form : schema["anyOf"]) collect_values(form, before, values);
+    if (!schema.contains("properties")) return;
+    for (const auto& [name, property] : schema["properties"].items()) {
+        const std::string path = before + name;
+        if (const auto value = property.find("default"); value != property.end())
+            values.emplace(path, value->is_string() ? value->get<std::string>() : value->dump());
+        collect_values(property, path + ".", values);
+    }
 }
 
 }  // namespace
 
-std::optional<std::string> held_value(const std::function<void(Fields&)>& body, const std::string& path) {
-    const Json mapping = Describer::mapping(body);
-    const Json* at = &mapping;
-    for (const PathPart& part : parse_path(path).parts) {
-        at = property_of(*at, part.key);
-        if (at == nullptr) return {};
-    }
-    const auto value = at->find("default");
-    if (value == at->end()) return {};
-    return value->is_string() ? value->get<std::string>() : value->dump();
+std::map<std::string, std::string> held_values(const std::function<void(Fields&)>& body) {
+    std::map<std::string, std::string> values;
+    collect_values(Describer::mapping(body), "", values);
+    return values;
 }
 
 std::vector<DescribedKey> key_paths(const std::function<void(Fields&)>& body) {

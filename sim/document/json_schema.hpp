@@ -1,7 +1,7 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,9 +22,8 @@ struct DescribedKey {
 /// Returns all keys that a path can name, outer ones first. A section that has several forms has the keys of all.
 std::vector<DescribedKey> key_paths(const std::function<void(Fields&)>& body);
 
-/// Returns the value of the key with this path in what `body` describes, as text: what the member holds, if the schema
-/// of a thing with this member would call it the default. Nothing if there is no such key, or the table puts its
-/// default into words.
-std::optional<std::string> held_value(const std::function<void(Fields&)>& body, const std::string& path);
+/// Returns the values of keys in what `body` describes, as texts by path: what members hold, where the schema of a thing
+/// with these members would call it the default. Left out: keys whose default the table puts into words.
+std::map<std::string, std::string> held_values(const std::function<void(Fields&)>& body);
 
 }  // namespace syncline::config

@@ -32,8 +32,10 @@ private:
         flows_;
 };
 
-bool has_flow(Phase phase) {
-    return phase != Phase::transfer && phase != Phase::halo && phase != Phase::communication;
+/// Returns whether members have shares of an exchange's buffer, or add to it.
+bool has_flow(Phase phase, const Exchange& exchange) {
+    if (phase == Phase::communication) return exchange.kind == ExchangeClass::collective;
+    return phase != Phase::transfer && phase != Phase::halo;
 }
 
 /// Returns the member that each block belongs to, if an algorithm has slices with orders of their own.
@@ -51,31 +53,73 @@ std::vector<std::uint32_t> owners_of(const CollectiveAlgorithm& algorithm, const
 
 class Collection {
 public:
-    explicit Collection(const TimelineView& view) : view_(view), lanes_(view.graph), flows_(view.graph) {}
+    explicit Collection(const TimelineView& view)
+        : view_(view), lanes_(view.graph), flows_(view.graph), end_s_(view.window.end_s) {}
 
-    WindowMessages collect() && {
-        for (const MessageRecord& record : view_.timeline.trace.messages) add(record);
+    WindowMessages collect(const MessageLimits& limits) && {
+        choose(limits);
+        for (const MessageRecord& record : view_.timeline.trace.messages)
+            if (complete(record) && lower(record) <= all_.last) add(record);
         std::ranges::stable_sort(all_.messages, {}, [](const WindowMessage& message) {
             return std::tuple(message.record->start_s(), message.from, message.to);
         });
+        if (all_.messages.size() > limits.most) {
+            all_.thinned = all_.cut = true;
+            all_.messages.resize(limits.most);
+        }
+        all_.left_out = in_window_ - all_.messages.size();
         return std::move(all_);
     }
 
 private:
+    /// Of a message that meets nobody in the recorded iterations only one end is known.
+    static bool complete(const MessageRecord& record) {
+        return record.put_s != MessageRecord::never && record.got_s != MessageRecord::never;
+    }
+    bool in_window(const MessageRecord& record) const {
+        return record.end_s() > view_.window.start_s && record.start_s() < end_s_;
+    }
+    ProcessId process_of(TaskId task) const { return view_.graph.streams()[view_.graph.tasks()[task].stream].process; }
+    ProcessId lower(const MessageRecord& record) const {
+        return std::min(process_of(record.sender), process_of(record.receiver));
+    }
+
+    /// Calls each(record) for every message that is in flight before end_s_.
+    template <class Each>
+    void each_in_window(Each each) const {
+        for (const MessageRecord& record : view_.timeline.trace.messages)
+            if (complete(record) && in_window(record)) each(record);
+    }
+
+    /// Finds the time until which messages stay, and the last process whose messages do.
+    void choose(const MessageLimits& limits) {
+        each_in_window([&](const MessageRecord&) { ++in_window_; });
+        const double shorter_s = view_.window.start_s + limits.first_s;
+        all_.shortened = in_window_ > limits.most && shorter_s < end_s_;
+        if (all_.shortened) end_s_ = shorter_s;
+        std::vector<std::size_t> messages(view_.graph.processes().size(), 0);
+        each_in_window([&](const MessageRecord& record) { ++messages[lower(record)]; });
+        std::size_t count = 0;
+        for (ProcessId process = 0; process < messages.size() && !all_.thinned; ++process) {
+            all_.thinned = count > 0 && count + messages[process] > limits.most;
+            if (!all_.thinned) all_.last = process;
+            count += messages[process];
+        }
+    }
+
     void add(const MessageRecord& record) {
-        // Of a message that meets nobody in the recorded iterations only one end is known.
-        if (record.put_s == MessageRecord::never || record.got_s == MessageRecord::never) return;
         const Task &sender = view_.graph.tasks()[record.sender], &receiver = view_.graph.tasks()[record.receiver];
         const Exchange& exchange = view_.graph.exchange(sender.exchange);
         // Messages outside the window count, too.
         const std::uint32_t number = sent_[{record.sender, record.iteration, record.sender_lane, receiver.member}]++;
-        if (!(record.end_s() > view_.window.start_s) || !(record.start_s() < view_.window.end_s)) return;
+        if (!in_window(record)) return;
         WindowMessage message;
         message.record = &record;
-        message.from = view_.graph.streams()[sender.stream].process;
-        message.to = view_.graph.streams()[receiver.stream].process;
+        message.from = process_of(record.sender);
+        message.to = process_of(record.receiver);
         message.micro_batch = sender.micro_batch;
-        const DataFlow* const flow = has_flow(sender.phase) ? &flows_.of(exchange, record.iteration) : nullptr;
+        const DataFlow* const flow =
+            has_flow(sender.phase, exchange) ? &flows_.of(exchange, record.iteration) : nullptr;
         message.exchange = entry(sender, exchange, flow);
         if (flow != nullptr) {
             const auto sent = flow->sent(sender.member, lane_of(sender, record.sender_lane), receiver.member);
@@ -124,6 +168,8 @@ private:
     const TimelineView& view_;
     const Lanes lanes_;
     Flows flows_;
+    double end_s_;  // when the window ends, or its part whose messages stay
+    std::size_t in_window_ = 0;
     std::map<std::tuple<TaskId, std::uint32_t, LaneId, std::uint32_t>, std::uint32_t> sent_;
     std::map<ExchangeId, std::uint32_t> entries_;
     WindowMessages all_;
@@ -131,9 +177,9 @@ private:
 
 }  // namespace
 
-WindowMessages messages_in_window(const TimelineView& view) {
+WindowMessages messages_in_window(const TimelineView& view, const MessageLimits& limits) {
     if (view.timeline.trace.empty()) return {};
-    return Collection(view).collect();
+    return Collection(view).collect(limits);
 }
 
 }  // namespace syncline

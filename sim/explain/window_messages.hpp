@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -38,13 +40,27 @@ struct WindowMessage {
     bool adds = false;                               ///< the receiver adds it to its own
 };
 
+/// Which messages stay if there are too many.
+struct MessageLimits {
+    std::size_t most = std::numeric_limits<std::size_t>::max();
+    /// If there are more, first those are left out that start later than this after the window's start, ...
+    double first_s = std::numeric_limits<double>::infinity();
+    // ... then those of the processes with the highest numbers.
+};
+
 struct WindowMessages {
     std::vector<WindowExchange> exchanges;
     std::vector<WindowMessage> messages;  ///< in order of their start
+    std::size_t left_out = 0;             ///< number of messages that do not stay
+    bool shortened = false;               ///< those that start later than MessageLimits::first_s do not
+    bool thinned = false;                 ///< some of those that start in time do not: of processes beyond `last`
+    ProcessId last = 0;                   ///< the last process that has all messages, sent and received, of these
+    bool cut = false;                     ///< even those of `last` are too many, and the first ones stay
 };
 
 /// Returns the messages that are in flight in the window. Steps, blocks and contributions of transfers between stages,
-/// and of halos, are unknown: there is nothing to divide or to add. `view` must outlive the result.
-WindowMessages messages_in_window(const TimelineView& view);
+/// of halos, and of messages between two ranks in an execution trace are unknown: there is nothing to divide or to add.
+/// `view` must outlive the result.
+WindowMessages messages_in_window(const TimelineView& view, const MessageLimits& limits = {});
 
 }  // namespace syncline

@@ -9,6 +9,7 @@
 
 #include "sim/explain/window_messages.hpp"
 #include "sim/report/parts.hpp"
+#include "sim/taskgraph/phase_words.hpp"
 
 namespace syncline {
 
@@ -48,7 +49,8 @@ AlgorithmWords words_of(const WindowExchange& exchange, const Words& known) {
     if (exchange.phase == Phase::push) return {"push", served_allreduce};
     if (exchange.phase == Phase::pull) return {"pull", served_allreduce};
     const auto found = known.find(exchange.algorithm);
-    return found == known.end() ? AlgorithmWords{} : found->second;
+    if (found == known.end() || found->second.operation.empty()) return {word(exchange.phase), ""};
+    return found->second;
 }
 
 /// Numbers entries in the order in which they are first used.
@@ -66,31 +68,6 @@ private:
     std::map<Entry, std::size_t> numbers_;
     std::vector<Entry> entries_;
 };
-
-/// Returns the messages of the processes with the lowest numbers, of the first so many that there are at most `most`.
-std::vector<const WindowMessage*> kept(const std::vector<WindowMessage>& all, std::size_t most) {
-    const auto lower = [](const WindowMessage& message) { return std::min(message.from, message.to); };
-    std::map<ProcessId, std::size_t> of_process;
-    for (const WindowMessage& message : all) ++of_process[lower(message)];
-    ProcessId end = 0;
-    std::size_t count = 0;
-    for (const auto& [process, messages] : of_process) {
-        if (count > 0 && count + messages > most) break;
-        count += messages;
-        end = process + 1;
-    }
-    std::vector<const WindowMessage*> messages;
-    for (const WindowMessage& message : all)
-        if (lower(message) < end && messages.size() < most) messages.push_back(&message);
-    return messages;
-}
-
-/// Returns the process with the highest number whose messages are kept.
-ProcessId last_of(const std::vector<const WindowMessage*>& messages) {
-    ProcessId last = 0;
-    for (const WindowMessage* const message : messages) last = std::max(last, std::min(message->from, message->to));
-    return last;
-}
 
 /// Rounds to a decimal that is short as text.
 class Rounded {
@@ -142,13 +119,32 @@ Json runs_of_blocks(const std::vector<Blocks>& blocks) {
     return runs;
 }
 
-Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, const Words& words,
-                 const PageLimits& limits) {
+/// Number of iterations whose messages are drawn in a window of more.
+constexpr std::uint32_t most_iterations = 4;
+
+std::string note_of(const WindowMessages& window, std::uint32_t iterations, const std::string& last) {
+    if (window.left_out == 0) return "";
+    const std::size_t count = window.messages.size();
+    std::string note = fmt::format("{} of {} messages are shown: ", count, count + window.left_out);
+    if (window.cut)
+        note += "the first ones of ";
+    else if (window.thinned)
+        note += "those of the processes up to ";
+    if (window.thinned) note += last;
+    if (window.shortened)
+        note += fmt::format("{}in the first {} of {} iterations", window.thinned ? ", " : "those ", most_iterations,
+                            iterations);
+    return note + ".";
+}
+
+/// `iterations`: number in the window.
+Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, std::uint32_t iterations,
+                 const Words& words, const PageLimits& limits) {
     const double window_s = view.window.end_s - view.window.start_s;
     if (view.timeline.trace.empty() || window_s <= 0) return nullptr;
     const Trace& trace = view.timeline.trace;
-    const WindowMessages window = messages_in_window(view);
-    const std::vector<const WindowMessage*> messages = kept(window.messages, limits.messages);
+    const WindowMessages window =
+        messages_in_window(view, {limits.messages, window_s * std::min(1.0, double{most_iterations} / iterations)});
 
     Numbers<std::uint32_t> routes, links, exchanges;
     Json paths = Json::array();
@@ -163,7 +159,7 @@ Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t 
     };
     const auto column = [&](auto value) {
         Json values = Json::array();
-        for (const WindowMessage* const message : messages) values.push_back(value(*message));
+        for (const WindowMessage& message : window.messages) values.push_back(value(message));
         return values;
     };
     const Rounded rounded(window_s);
@@ -184,10 +180,11 @@ Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t 
         {"route", column(route_of)},
         {"reduces", column([](One one) { return one.adds ? 1 : 0; })},
     };
-    if (std::ranges::any_of(messages, [](const WindowMessage* one) { return one->micro_batch > 0; }))
+    if (std::ranges::any_of(window.messages, [](One one) { return one.micro_batch > 0; }))
         columns["micro_batch"] = column([](One one) { return one.micro_batch; });
-    for (std::size_t i = 0; i < messages.size(); ++i)
-        if (!messages[i]->more.empty()) columns["more"][std::to_string(i)] = runs_of_blocks(messages[i]->more);
+    for (std::size_t i = 0; i < window.messages.size(); ++i)
+        if (!window.messages[i].more.empty())
+            columns["more"][std::to_string(i)] = runs_of_blocks(window.messages[i].more);
 
     Json json;
     json["processes"] = processes_of(view.graph, ranks);
@@ -200,19 +197,19 @@ Json messages_of(const Cluster& cluster, const TimelineView& view, std::int64_t 
     for (const std::uint32_t number : exchanges.entries())
         json["exchanges"].push_back(object(window.exchanges[number], words_of(window.exchanges[number], words)));
     json.update(columns);
-    const std::size_t left_out = window.messages.size() - messages.size();
-    json["left_out"] = left_out;
-    json["note"] = left_out == 0
-                       ? ""
-                       : fmt::format("{} of {} messages are shown: those of the processes up to {}.", messages.size(),
-                                     window.messages.size(), process_name(view.graph, last_of(messages), ranks));
+    json["left_out"] = window.left_out;
+    json["note"] = note_of(window, iterations, process_name(view.graph, window.last, ranks));
     return json;
 }
 
 }  // namespace
 
 Json page_messages(const Lowered& training, const TimelineView& view, const PageLimits& limits) {
-    return messages_of(training.cluster, view, training.plan.ranks, words_of(training), limits);
+    return messages_of(training.cluster, view, training.plan.ranks, training.averaged, words_of(training), limits);
+}
+
+Json page_messages(const Cluster& cluster, const TimelineView& view, std::int64_t ranks, const PageLimits& limits) {
+    return messages_of(cluster, view, ranks, 1, {}, limits);
 }
 
 Json page_messages(const Cluster& cluster, const ExchangeRecording& recording, const PageLimits& limits) {
@@ -220,7 +217,7 @@ Json page_messages(const Cluster& cluster, const ExchangeRecording& recording, c
     const TaskGraph& graph = recording.view.graph;
     for (ExchangeId id = 0; id < graph.exchanges(); ++id)
         words[graph.exchange(id).algorithm.get()] = {recording.spec.operation, recording.spec.name};
-    return messages_of(cluster, recording.view, recording.ranks, words, limits);
+    return messages_of(cluster, recording.view, recording.ranks, recording.view.iteration + 1, words, limits);
 }
 
 Json exchange_messages(const Cluster& cluster, const CollectivePlan& plan) {

@@ -65,29 +65,42 @@ std::string label_of(const std::string& key) {
     return last;
 }
 
-/// Returns what the plan, the platform or the workload of a variant holds for a key that is not written.
-std::optional<std::string> held(const config::Variant& variant, const std::string& key) {
-    const std::size_t dot = key.find('.');
-    if (dot == std::string::npos) return {};
-    const std::string section = key.substr(0, dot), rest = key.substr(dot + 1);
-    const auto value = [&](auto thing) {
-        return config::held_value([&](config::Fields& fields) { describe(fields, thing); }, rest);
+/// Returns what a section of a variant holds for keys that are not written: `training` its plan, `platform` its
+/// cluster.
+std::map<std::string, std::string> held(const config::Variant& variant, const std::string& section) {
+    const auto values = [](auto thing) {
+        return config::held_values([&](config::Fields& fields) { describe(fields, thing); });
     };
-    if (section == "platform" && !variant.cluster.native) return value(variant.cluster);
-    if (section == "collective" && variant.collective) return value(*variant.collective);
+    if (section == "platform" && !variant.cluster.native) return values(variant.cluster);
+    if (section == "collective" && variant.collective) return values(*variant.collective);
     if (section != "training" || !variant.is_training()) return {};
     Plan plan = variant.plan;
     OpenPlan open = variant.open;
-    return config::held_value([&](config::Fields& fields) { config::describe_training_keys(fields, plan, open); },
-                              rest);
+    return config::held_values([&](config::Fields& fields) { config::describe_training_keys(fields, plan, open); });
 }
 
-/// Returns the value of a key in a variant, as a text.
-std::optional<std::string> present_value(const config::Variant& variant, const Node& document, const std::string& key) {
-    const Node* const written = written_at(document, key);
-    if (written == nullptr) return held(variant, key);
-    return written->kind == Node::Kind::scalar && !written->quoted ? written->scalar : flow_text(*written);
-}
+/// The present values of a variant's keys, as texts.
+class Present {
+public:
+    Present(const config::Variant& variant, const Node& document) : variant_(variant), document_(document) {}
+
+    std::optional<std::string> value(const std::string& key) {
+        if (const Node* const written = written_at(document_, key))
+            return written->kind == Node::Kind::scalar && !written->quoted ? written->scalar : flow_text(*written);
+        const std::size_t dot = key.find('.');
+        if (dot == std::string::npos) return {};
+        const std::string section = key.substr(0, dot);
+        auto found = held_.find(section);
+        if (found == held_.end()) found = held_.emplace(section, held(variant_, section)).first;
+        const auto value = found->second.find(key.substr(dot + 1));
+        return value == found->second.end() ? std::nullopt : std::optional(value->second);
+    }
+
+private:
+    const config::Variant& variant_;
+    const Node& document_;
+    std::map<std::string, std::map<std::string, std::string>> held_;  ///< by section; made when needed
+};
 
 bool is_mapping(const std::string& text) {
     return text.starts_with('{');
@@ -131,11 +144,10 @@ Json knobs_of(const config::Scenario& scenario, const config::Variant& variant,
         Json& chosen = knobs.emplace_back(knob(config::variant_key, std::move(names), variant.name));
         chosen["kind"] = "choice";
     }
+    Present present(variant, document);
     const auto add = [&](const std::string& key, const std::vector<std::string>& values) {
         const auto changed = set.find(key);
-        knobs.push_back(
-            knob(key, values,
-                 changed != set.end() ? std::optional(changed->second) : present_value(variant, document, key)));
+        knobs.push_back(knob(key, values, changed != set.end() ? std::optional(changed->second) : present.value(key)));
     };
     bool own = false;
     for (const config::Knob& one : scenario.knobs) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -60,7 +61,7 @@ private:
     void exchange() {
         const CollectivePlan& plan = *variant_.collective;
         ranks("collective.ranks", plan.ranks, inner_size(), plan.server_nodes(), [](std::int64_t) { return true; });
-        if (plan.sweep.empty()) sizes("collective.bytes", {0.01, 0.1, 1, 10});
+        if (plan.sweep.empty()) bytes("collective.bytes");
         bandwidth();
         algorithms("collective.algorithm", config_algorithms(plan.algorithm.operation), plan.algorithm.name);
         if (plan.served()) numbers("collective.servers", plan.servers, {1, 2, 4, 8}, largest_servers(plan.ranks));
@@ -70,6 +71,7 @@ private:
     void training() {
         const std::int64_t each = plan_.ranks / std::max<std::int64_t>(plan_.replicas(), 1);
         const auto divides_batch = [&](std::int64_t ranks) {
+            if (ranks < least_ranks()) return false;
             return variant_.open.batch == 0 || plan_.batch_shares == BatchShares::speed ||
                    batch_fits(variant_.open.batch, ranks / each);
         };
@@ -89,8 +91,17 @@ private:
         overlap();
         schedule();
         buckets();
-        if (is_written("workload.sequence"))
+        // Totals that a workload says are those of its own sequences.
+        if (is_written("workload.sequence") && !is_written("workload.published"))
             multiples("workload.sequence", whole(*at("workload.sequence")), {0.5, 1, 2, 4});
+    }
+
+    /// Returns the smallest number of ranks among which are the stragglers, and more than the backup workers.
+    std::int64_t least_ranks() const {
+        const Stragglers& slow = plan_.noise.stragglers;
+        std::int64_t least = std::max(slow.count, plan_.served() ? plan_.servers.backup_workers + 1 : 1);
+        for (const std::int64_t rank : slow.ranks) least = std::max(least, rank + 1);
+        return least;
     }
 
     bool sharded() const { return plan_.parallelism.sharding != Sharding::none; }
@@ -173,6 +184,20 @@ private:
         add(key, std::move(values));
     }
 
+    /// Adds the knob of a size, of whole bytes: powers of ten, or of two, times the present one.
+    void bytes(const std::string& key) {
+        const Node* const present = at(key);
+        if (present == nullptr || present->kind != Node::Kind::scalar) return;
+        const bool binary = present->scalar.find("iB") != std::string::npos;
+        Texts texts;
+        for (const double factor : binary ? std::array{1. / 256, 1. / 16, 1., 16.} : std::array{0.01, 0.1, 1., 10.}) {
+            const auto value = factor == 1 ? std::optional(present->scalar) : times(present->scalar, factor);
+            const double number = value ? number_of(*value).value_or(0) : 0;
+            if (number >= 1 && number == std::floor(number)) texts.push_back(*value);
+        }
+        add(key, std::move(texts));
+    }
+
     void bandwidth() {
         if (!variant_.cluster.native) sizes("platform.fabric.bandwidth", {0.5, 1, 2, 4, 8});
     }
@@ -215,8 +240,11 @@ private:
     }
 
     bool replica_batch_fits(std::int64_t batch) const {
+        const Pipeline& pipeline = plan_.parallelism.pipeline;
         const std::int64_t size = variant_.open.micro_batch_size;
-        return batch % (size > 0 ? size : std::max<std::int64_t>(plan_.parallelism.pipeline.micro_batches, 1)) == 0;
+        const std::int64_t parts = size > 0 ? batch / size : std::max<std::int64_t>(pipeline.micro_batches, 1);
+        return batch % (size > 0 ? size : parts) == 0 && parts >= pipeline.fewest_micro_batches() &&
+               (pipeline.schedule != PipelineSchedule::interleaved || parts % pipeline.stages == 0);
     }
 
     void batch() {

@@ -31,10 +31,15 @@ async function api(path, body = null, method = body === null ? "GET" : "POST", t
     const headers = {Authorization: `Bearer ${token}`, ...(body === null ? {} : {"Content-Type": "application/json"})};
     let response;
     try {
-        response = await fetch(`/api/v1/${path}`, {method, headers, body: body === null ? undefined : JSON.stringify(body)});
+        response =
+            await fetch(`/api/v1/${path}`, {method, headers, body: body === null ? undefined : JSON.stringify(body)});
     } catch {
         throw new Refused(0, {
-            error: {code: "gone", message: "the server does not answer", hint: "start `syncline serve` again, and open its address"}
+            error: {
+                code: "gone",
+                message: "the server does not answer",
+                hint: "start `syncline serve` again, and open its address"
+            }
         });
     }
     if (response.status === 429 && tries > 1) {
@@ -69,12 +74,17 @@ function latest(path) {
     };
 }
 
+/// Returns a hint: a command to type, or a sentence.
+const hint_of = (hint) =>
+    (hint.startsWith("syncline ") ? [" In a terminal: ", make("code", {}, hint)] : [" ", ...inline_markdown(sentence_of(hint))]);
+
 /// Returns an element that says what went wrong, and what to do.
 function trouble(refused) {
     const lines = refused.problems.filter(({message}) => message !== refused.message);
     return make(
         "div", {class: "trouble", role: "alert"}, make("b", {}, sentence_of(refused.message)),
-        ...(refused.hint ? [" ", ...inline_markdown(sentence_of(refused.hint))] : []),
-        ...(lines.length === 0 ? [] : [make("ul", {}, ...lines.map(({key, message, hint}) => make(
-                                                          "li", {}, [key, message, hint].filter(Boolean).join(": "))))]));
+        ...(refused.hint ? hint_of(refused.hint) : []),
+        ...(lines.length === 0 ? [] : [make("ul", {}, ...lines.map(({key, message, hint}) => make("li", {}, [
+                                                                       key, message, hint
+                                                                   ].filter(Boolean).join(": "))))]));
 }

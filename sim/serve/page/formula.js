@@ -62,7 +62,12 @@ function formula_value(node, values) {
     return node.product.reduce((all, [part, divides]) => (divides ? all / of(part) : all * of(part)), 1);
 }
 
-const symbols_of = (node) => (node.symbol ? [node.symbol] : [node.ceil, node.lg, ...(node.sum ?? []).map(([, part]) => part), ...(node.product ?? []).map(([part]) => part)].filter(Boolean).flatMap(symbols_of));
+/// Returns the parts of a sum that are not inside brackets.
+const addends = (text) => text.split(/ \+ (?![^(]*\))/);
+
+const symbols_of = (node) => (node.symbol ? [node.symbol] : [
+    node.ceil, node.lg, ...(node.sum ?? []).map(([, part]) => part), ...(node.product ?? []).map(([part]) => part)
+].filter(Boolean).flatMap(symbols_of));
 
 /// Returns the formula with numbers in place of symbols: bytes as "12.5 MB", a time per byte as a bandwidth that
 /// divides. Terms that are 0 are left out.
@@ -78,12 +83,18 @@ function formula_numbers(node, values, inside = false) {
         const parts = node.sum.filter(([, part]) => formula_value(part, values) !== 0);
         if (parts.length === 0) return "0";
         if (parts.every(([, part]) => symbols_of(part).every((symbol) => /[NKqs]/.test(symbol)))) return digits(value);
-        const text = parts.map(([sign, part], i) => `${i > 0 ? (sign > 0 ? " + " : " − ") : ""}${formula_numbers(part, values)}`).join("");
+        const text =
+            parts.map(([sign, part], i) => `${i > 0 ? (sign > 0 ? " + " : " − ") : ""}${formula_numbers(part, values)}`)
+                .join("");
         return inside && parts.length > 1 ? `(${text})` : text;
     }
     const rates = node.product.filter(([part, divides]) => !divides && (part.symbol === "β" || part.symbol === "γ"));
     const others = node.product.filter((one) => !rates.includes(one));
-    const text = others.map(([part, divides], i) => `${i > 0 ? (divides ? " / " : " · ") : ""}${formula_numbers(part, values, true)}`).join("");
+    const text = others
+                     .map(
+                         ([part, divides], i) =>
+                             `${i > 0 ? (divides ? " / " : " · ") : ""}${formula_numbers(part, values, true)}`)
+                     .join("");
     return text + rates.map(([part]) => ` / ${units.Bps(1 / values[part.symbol])}`).join("");
 }
 
@@ -91,8 +102,12 @@ function formula_numbers(node, values, inside = false) {
 function exchange_formula(result, theory) {
     const [exchange] = (theory.formula ?? "").split("; none ");
     if (exchange === "" || /^none |^no exchange|Σ exchanges|; or /.test(exchange)) return null;
-    const text = exchange.replace(/, in \d+ channels$/, "").replace("max over servers of its bytes", "h").replace(/ \+ reductions$/, "");
     const term = (symbol) => theory.terms.find((one) => one.symbol === symbol)?.value ?? undefined;
+    const whole = exchange.replace(/, in \d+ channels$/, "")
+                      .replace("max over servers of its bytes", "h")
+                      .replace(/ \+ reductions$/, "");
+    // Additions that take no time are left out.
+    const text = term("γ") === 0 ? addends(whole).filter((part) => !/γ/.test(part)).join(" + ") : whole;
     const tree = parsed_formula(text), buckets = term("B") ?? 1;
     const values = {N: term("N"), S: term("max S"), "α": term("α"), "β": term("β"), "γ": term("γ"), s: term("s")};
     const seconds = buckets === 1 || values.s ? result.closed_form.communication_time_s : term("T(max S)");
@@ -105,7 +120,14 @@ function exchange_formula(result, theory) {
         if (unknown[0] === "d") values.d = Math.round(values.d);
     }
     const value = formula_value(tree, values);
-    return {text, buckets, values, seconds, tree: Number.isFinite(value) && Math.abs(value - seconds) <= 2e-3 * seconds ? tree : null, h: values.h};
+    return {
+        text,
+        buckets,
+        values,
+        seconds,
+        tree: Number.isFinite(value) && Math.abs(value - seconds) <= 2e-3 * seconds ? tree : null,
+        h: values.h
+    };
 }
 
 const term_of = (part, text) => make("u", {class: `term ${part.replaceAll(" ", "-")}`}, text);
@@ -115,46 +137,96 @@ const formula_line = (...parts) => make("div", {class: "line"}, ...parts);
 function agreement(simulated, formula) {
     const equal = Math.abs(simulated - formula) <= 5e-4 * formula;
     return make(
-        "p", {class: `check ${equal ? "equal" : ""}`}, make("b", {"aria-hidden": "true"}, equal ? "✓ " : "≠ "), "Simulated message by message: ", make("b", {}, units.s(simulated)),
-        equal ? ", equal to the formula." : `, ${change_text(formula, simulated).replace("no change", "the same")} against the formula.`);
+        "p", {class: `check ${equal ? "equal" : ""}`}, make("b", {"aria-hidden": "true"}, equal ? "✓ " : "≠ "),
+        "Simulated message by message: ", make("b", {}, units.s(simulated)),
+        equal ? ", equal to the formula." :
+                `, ${change_text(formula, simulated).replace("no change", "the same")} against the formula.`);
+}
+
+/// Returns the time of a pipeline of equal stages that wait for nothing but each other, (m + (p−1)/v)·w, or null if this
+/// one is not of that kind: its time differs by more than a twentieth. w is the computation of a microbatch on a stage,
+/// or, if that does not explain the time, with its exchanges.
+function pipeline_formula(result) {
+    const {stages, micro_batches: m, chunks: v, schedule} = result.parallelism ?? {};
+    if (!(stages > 1 && m > 0 && /^(gpipe|1f1b|interleaved)/i.test(schedule ?? ""))) return null;
+    const fill = (stages - 1) / (v || 1), computing = result.compute_time_s;
+    return [computing, computing + result.exposed_communication_time_s]
+        .map((busy, i) => ({per: busy / m, fill, formula: (m + fill) * busy / m, exchanges: i > 0}))
+        .find(({formula}) => Math.abs(formula / result.iteration_time_s - 1) < 0.05) ?? null;
 }
 
 /// Shows the formula of a training's iteration. Terms have the colours that their times have in the bars.
 function show_formula(parent, {result, variant}) {
     const theory = variant.explanation?.theory, closed = result.closed_form?.iteration_time_s ?? null;
-    const {stages, micro_batches: m, chunks: v, schedule} = result.parallelism ?? {};
+    const {stages, micro_batches: m, chunks: v} = result.parallelism ?? {};
     const lines = [], said = [];
     const c = result.compute_time_s, exposed = result.exposed_communication_time_s, all = result.communication_time_s;
-    const exchange = theory ? exchange_formula(result, theory) : null;
+    const exchange = theory ? exchange_formula(result, theory) : null, pipeline = pipeline_formula(result);
     if (closed !== null && all > 0 && exchange) {
         const beside = !same_exactly(exposed, all) || exchange.buckets > 1 && !exchange.values?.s;
-        const head = beside ? [make("i", {}, "t")] : [make("i", {}, "T"), " = ", term_of("computation", make("i", {}, "c")), " + "];
-        lines.push(formula_line(...(beside ? ["one exchange: ", ...head, " = "] : head), term_of("exposed communication", make("i", {}, exchange.text))));
+        const head = beside ? [make("i", {}, "t")] :
+                              [make("i", {}, "T"), " = ", term_of("computation", make("i", {}, "c")), " + "];
+        lines.push(formula_line(
+            ...(beside ? ["one exchange: ", ...head, " = "] : head),
+            term_of("exposed communication", make("i", {}, exchange.text))));
         if (exchange.tree)
-            lines.push(formula_line("= ", ...(beside ? [] : [term_of("computation", units.s(c)), " + "]), term_of("exposed communication", formula_numbers(exchange.tree, exchange.values)), ...(beside ? [" = ", make("b", {}, units.s(exchange.seconds))] : [])));
+            lines.push(formula_line(
+                "= ", ...(beside ? [] : [term_of("computation", units.s(c)), " + "]),
+                term_of("exposed communication", formula_numbers(exchange.tree, exchange.values)),
+                ...(beside ? [" = ", make("b", {}, units.s(exchange.seconds))] : [])));
         if (exchange.h) said.push(`h: the bytes of the fullest server, ${units.B(exchange.h)}.`);
         if (beside) {
-            lines.push(formula_line(make("i", {}, "T"), " = ", term_of("computation", make("i", {}, "c")), " + ", term_of("exposed communication", "what is exposed")));
-            if (exposed < all * 0.9995) said.push(`Of ${units.s(all)} in exchanges, ${units.s(all - exposed)} are beside computation.`);
+            const one_by_one =
+                same_exactly(exposed, all) && exchange.tree && same_exactly(exchange.buckets * exchange.seconds, all);
+            lines.push(formula_line(
+                make("i", {}, "T"), " = ", term_of("computation", make("i", {}, "c")), " + ",
+                term_of(
+                    "exposed communication", one_by_one ? make("i", {}, `${exchange.buckets}·t`) : "what is exposed")));
+            if (exposed < all * 0.9995)
+                said.push(`Of ${units.s(all)} in exchanges, ${units.s(all - exposed)} are beside computation.`);
         }
-        lines.push(formula_line("= ", term_of("computation", units.s(c)), " + ", term_of("exposed communication", units.s(Math.max(0, closed - c))), " = ", make("b", {}, units.s(closed))));
-        if (exchange.values && exchange.values["α"] === 0) said.push("There is no latency: α = 0.");
-    } else if (stages > 1 && /gpipe|1f1b|interleaved/i.test(schedule ?? "") && m > 0) {
-        const per = c / m, fill = (stages - 1) / (v || 1), formula = (m + fill) * per;
+        lines.push(formula_line(
+            "= ", term_of("computation", units.s(c)), " + ",
+            term_of("exposed communication", units.s(Math.max(0, closed - c))), " = ", make("b", {}, units.s(closed))));
+        const zero =
+            [["α", "latency"], ["γ", "time for adding up"]].filter(([symbol]) => exchange.values?.[symbol] === 0);
+        if (zero.length > 0)
+            said.push(`There is no ${zero.map(([symbol, name]) => `${name} (${symbol} = 0)`).join(" and no ")}.`);
+        if (exchange.values?.["β"] > 0) said.push(`1/β is the bandwidth, ${units.Bps(1 / exchange.values["β"])}.`);
+    } else if (pipeline) {
+        const {per, fill, formula} = pipeline;
         const i = (text) => make("i", {}, text);
         lines.push(
-            formula_line(i("T"), " = ", term_of("computation", i("m·w")), " + ", term_of("waiting", i(v > 1 ? "(p−1)/v·w" : "(p−1)·w"))),
-            formula_line("= ", term_of("computation", `${m} · ${units.s(per)}`), " + ", term_of("waiting", `${v > 1 ? `${stages - 1}/${v}` : stages - 1} · ${units.s(per)}`)),
-            formula_line("= ", term_of("computation", units.s(m * per)), " + ", term_of("waiting", units.s(fill * per)), " = ", make("b", {}, units.s(formula))));
-        said.push(`The pipeline alone: m microbatches of w, p stages${v > 1 ? ", v chunks on each" : ""}.`);
+            formula_line(
+                i("T"), " = ", term_of("computation", i("m·w")), " + ",
+                term_of("waiting", i(v > 1 ? "(p−1)/v·w" : "(p−1)·w"))),
+            formula_line(
+                "= ", term_of("computation", `${m} · ${units.s(per)}`), " + ",
+                term_of("waiting", `${v > 1 ? `${stages - 1}/${v}` : stages - 1} · ${units.s(per)}`)),
+            formula_line(
+                "= ", term_of("computation", units.s(m * per)), " + ", term_of("waiting", units.s(fill * per)), " = ",
+                make("b", {}, units.s(formula))));
+        said.push(
+            `m microbatches of w each${pipeline.exchanges ? ", exchanges inside the layers included" : ""}; p stages${
+                v > 1 ? " with v chunks" : ""}.`);
         parent.replaceChildren(...lines, note(said.join(" ")), agreement(result.iteration_time_s, formula));
         return;
     } else {
-        const parts = iteration_parts.map(([name, of]) => [name, of(result)]).filter(([, value]) => value > 5e-4 * result.iteration_time_s);
+        const parts = iteration_parts.map(([name, of]) => [name, of(result)])
+                          .filter(([, value]) => value > 5e-4 * result.iteration_time_s);
         const joined = (make_one) => parts.flatMap((part, at) => [...(at > 0 ? [" + "] : []), make_one(part)]);
-        lines.push(formula_line(make("i", {}, "T"), " = ", ...joined(([name]) => term_of(name, name))), formula_line("= ", ...joined(([name, value]) => term_of(name, units.s(value))), ...(parts.length > 1 ? [" = ", make("b", {}, units.s(result.iteration_time_s))] : [])));
+        lines.push(
+            formula_line(make("i", {}, "T"), " = ", ...joined(([name]) => term_of(name, name))),
+            formula_line(
+                "= ", ...joined(([name, value]) => term_of(name, units.s(value))),
+                ...(parts.length > 1 ? [" = ", make("b", {}, units.s(result.iteration_time_s))] : [])));
         const reason = /none (.*)$/.exec(theory?.formula ?? "")?.[1];
-        said.push(reason ? `There is no closed form ${reason}. These are the parts on the rank that finishes last.` : closed !== null ? "" : "These are the parts on the rank that finishes last.");
+        said.push(
+            reason ? `There is no closed form ${reason}. These are the parts on the rank that finishes last.` :
+                closed !== null ? "" :
+                                  "These are the parts on the rank that finishes last.");
     }
-    parent.replaceChildren(...lines, ...(said.filter(Boolean).length > 0 ? [note(said.filter(Boolean).join(" "))] : []), ...(closed !== null ? [agreement(result.iteration_time_s, closed)] : []));
+    parent.replaceChildren(
+        ...lines, ...(said.filter(Boolean).length > 0 ? [note(said.filter(Boolean).join(" "))] : []),
+        ...(closed !== null ? [agreement(result.iteration_time_s, closed)] : []));
 }

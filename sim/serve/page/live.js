@@ -2,8 +2,10 @@
 
 theme();
 
-const own_names = new Set(["lesson", "variant", "t", "curve", "at", "passes", "token"]);  // the other names of the address are knobs
-let about = null;    // what the server offers
+const own_names =
+    new Set(["lesson", "variant", "t", "curve", "at", "passes", "token"]);  // the other names of the address are knobs
+let about = null;                                                           // what the server offers
+let first = null;    // the lesson that the address without settings opens; null: the scenario, undefined: the list
 let lesson = null;   // the lesson that is open; null: the scenario
 let subject = null;  // what is simulated: its variants and knobs
 let setting = null;  // {variant, set} as the knobs say
@@ -34,29 +36,81 @@ const short_name = ({name}) => capital(name.replaceAll("-", " "));
 
 function header() {
     const here = lesson?.id ?? null;
-    const entry = (number, text, label, open_it) => make("button", {
-        type: "button", title: label, "aria-label": label, onclick: open_it, "data-lesson": number, "aria-current": number === here ? "page" : null
-    }, ...text);
+    const entry = (number, text, label, open_it) => make(
+        "button", {
+            type: "button",
+            title: label,
+            "aria-label": label,
+            onclick: open_it,
+            "data-lesson": number,
+            "aria-current": number === here ? "page" : null
+        },
+        ...text);
     const entries = [
-        ...(about.start.scenario ? [entry(null, [about.start.scenario.split("/").pop()], `Scenario ${about.start.scenario}`, () => open(null))] : []),
-        ...about.lessons.map((one) => entry(one.id, [make("b", {}, one.id), ...(one.id === here ? [" ", make("span", {}, short_name(one))] : [])], `Lesson ${one.id}: ${one.title}`, () => open(one.id)))
+        ...(about.start.scenario ? [entry(
+                                       null, [about.start.scenario.split("/").pop()],
+                                       `Scenario ${about.start.scenario}`, () => open(null))] :
+                                   []),
+        ...about.lessons.map(
+            (one) => entry(
+                one.id, [make("b", {}, one.id), ...(one.id === here ? [" ", make("span", {}, short_name(one))] : [])],
+                `Lesson ${one.id}: ${one.title}`, () => open(one.id)))
     ];
-    if (here === null && about.start.scenario) entries[0].setAttribute("aria-current", "page");
+    if (subject && here === null) entries[0].setAttribute("aria-current", "page");
     const nav = make("nav", {id: "lessons", "aria-label": "Lessons"}, ...entries);
-    document.getElementById("bar").replaceChildren(make("div", {class: "brand"}, "Syncline", make("span", {}, here === null ? " control room" : " classroom")), nav);
+    document.getElementById("bar").replaceChildren(
+        make(
+            "button", {class: "brand", type: "button", title: "All lessons", onclick: home}, "Syncline",
+            make("span", {}, subject && here === null ? " control room" : " classroom")),
+        nav);
     const current = nav.querySelector("[aria-current]");
-    if (current) nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
+    if (current) nav.scrollLeft = current.offsetLeft - Math.max(8, (nav.clientWidth - current.offsetWidth) / 2);
 }
 
 function steps(done) {
     const names = ["Predict", "See", "Explore"];
     return make("ol", {class: "steps", "aria-label": "Progress"}, ...names.map((name, i) => {
         const past = done ? i < 2 : false, now = done ? i === 2 : i === 0;
-        return make("li", {class: past ? "past" : now ? "now" : null, "aria-current": now ? "step" : null}, make("i", {}, past ? "✓" : i + 1), make("span", {}, name));
+        return make(
+            "li",
+            {class: past ? "past" :
+                 now     ? "now" :
+                           null,
+             "aria-current": now ? "step" : null},
+            make("i", {}, past ? "✓" : i + 1), make("span", {}, name));
     }));
 }
 
 // ---- opening a lesson or the scenario ----
+
+/// The lessons that this tab has seen the answers of.
+const done_lessons = () => JSON.parse(sessionStorage.getItem("syncline-done") ?? "[]");
+
+/// Shows the list of lessons.
+function home() {
+    lesson = subject = shown = view = null;
+    for (const name of [...address.keys()]) address.delete(name);
+    remember("lesson", null);
+    document.title = "Syncline classroom";
+    header();
+    document.getElementById("main").replaceChildren(
+        make("h1", {}, "How long does one training iteration take, and why?"),
+        make(
+            "p", {},
+            "Each lesson asks a question that pencil and paper can answer. You predict, the simulator shows what ",
+            "happens, message by message, and then you turn the knobs."),
+        make(
+            "ol", {class: "index"},
+            ...about.lessons.map(
+                (one) => make(
+                    "li", {},
+                    make(
+                        "button", {type: "button", onclick: () => open(one.id)}, make("b", {}, one.id),
+                        make(
+                            "span", {}, one.title,
+                            ...(done_lessons().includes(one.id) ? [make("em", {}, "✓ done")] : [])))))));
+    state("ready");
+}
 
 /// Opens a lesson, or the scenario (null). `keep` keeps the settings that the address names.
 async function open(number, keep = false) {
@@ -70,7 +124,7 @@ async function open(number, keep = false) {
     } catch (refused) {
         return fatal(refused);
     }
-    remember("lesson", number === null || number === about.start.lesson ? null : String(number));
+    remember("lesson", number === first ? null : String(number ?? 0));
     const set = {};
     if (keep)
         for (const [name, value] of address)
@@ -78,7 +132,7 @@ async function open(number, keep = false) {
     const named = address.get("variant");
     setting = {variant: subject.variants.includes(named) ? named : subject.variant, set};
     shown = kept = null;
-    document.title = `${lesson ? `${lesson.id}. ${lesson.title}` : subject.name} – Syncline`;
+    document.title = `${lesson ? `${lesson.id}. ${lesson.title}` : subject.title ?? subject.name} – Syncline`;
     header();
     build();
     if (!keep) window.scrollTo(0, 0);
@@ -86,8 +140,14 @@ async function open(number, keep = false) {
 
 /// Returns the lesson with the questions as text and the guess as numbers, whichever field they came in.
 function merged(got, before) {
-    const numbers = Array.isArray(got.given) ? got.given : Array.isArray(got.prediction) ? got.prediction : got.guess.given;
-    return {...got, given: Array.isArray(numbers) ? numbers : null, prediction: typeof got.prediction === "string" ? got.prediction : before?.prediction ?? ""};
+    const numbers = Array.isArray(got.given) ? got.given :
+        Array.isArray(got.prediction)        ? got.prediction :
+                                               got.guess.given;
+    return {
+        ...got,
+        given: Array.isArray(numbers) && numbers.length > 0 ? numbers : null,
+        prediction: typeof got.prediction === "string" ? got.prediction : before?.prediction ?? ""
+    };
 }
 
 function fatal(refused) {
@@ -103,10 +163,15 @@ const card = (name, ...children) => make("section", {class: `figure ${name}`}, .
 function build() {
     const main = document.getElementById("main"), done = !lesson || lesson.done;
     view = {};
+    if (lesson?.done)
+        sessionStorage.setItem("syncline-done", JSON.stringify([...new Set([...done_lessons(), lesson.id])]));
     main.replaceChildren(
-        ...(lesson ? [steps(done)] : []), make("h1", {}, lesson ? lesson.title : subject.name),
-        ...(lesson ? [make("div", {id: "question"}, ...markdown(without_heading(lesson.question)))] : [make("p", {class: "note"}, "Turn a knob: the scenario is simulated again, message by message.")]),
-        ...(lesson ? [view.predict_place = make("div")] : [view.answer = make("section", {id: "answer", "aria-label": "Answer"})]), view.explore = make("div", {id: "explore"}));
+        ...(lesson ? [steps(done)] : []), make("h1", {}, lesson ? lesson.title : subject.title ?? subject.name),
+        ...(lesson ? [make("div", {id: "question"}, ...markdown(without_heading(lesson.question)))] :
+                     [make("p", {class: "note"}, "Turn a knob: the scenario is simulated again, message by message.")]),
+        ...(lesson ? [view.predict_place = make("div")] :
+                     [view.answer = make("section", {id: "answer", "aria-label": "Answer"})]),
+        view.explore = make("div", {id: "explore"}));
     if (lesson) view.guess = predict(view.predict_place, lesson, {commit, again});
     if (done)
         explore();
@@ -116,11 +181,28 @@ function build() {
 
 /// A blurred promise: nothing of the answer is in the page.
 function locked() {
-    const bar_at = (i) => shape("rect", {x: 20 + 62 * i, y: 40 + (i * 53) % 90, width: 44, height: 150 - (i * 53) % 90, rx: 5, fill: i % 2 ? "var(--gradients)" : "var(--computation)"});
-    view.explore.replaceChildren(make("div", {class: "veil"},
-        make("div", {class: "blurred", "aria-hidden": "true"},
-            shape("svg", {viewBox: "0 0 760 210", class: "drawing"}, ...Array.from({length: 7}, (_, i) => bar_at(i)), ...Array.from({length: 8}, (_, i) => shape("circle", {
-                cx: 600 + 80 * Math.cos(i * Math.PI / 4), cy: 105 + 80 * Math.sin(i * Math.PI / 4), r: 13, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 2})))),
+    const bar_at = (i) => shape("rect", {
+        x: 20 + 62 * i,
+        y: 40 + (i * 53) % 90,
+        width: 44,
+        height: 150 - (i * 53) % 90,
+        rx: 5,
+        fill: i % 2 ? "var(--gradients)" : "var(--computation)"
+    });
+    view.explore.replaceChildren(make(
+        "div", {class: "veil"},
+        make(
+            "div", {class: "blurred", "aria-hidden": "true"},
+            shape(
+                "svg", {viewBox: "0 0 760 210", class: "drawing"}, ...Array.from({length: 7}, (_, i) => bar_at(i)),
+                ...Array.from({length: 8}, (_, i) => shape("circle", {
+                                               cx: 600 + 80 * Math.cos(i * Math.PI / 4),
+                                               cy: 105 + 80 * Math.sin(i * Math.PI / 4),
+                                               r: 13,
+                                               fill: "var(--card)",
+                                               stroke: "var(--ink)",
+                                               "stroke-width": 2
+                                           })))),
         make("p", {}, "The simulation, the knobs and the reason open when you have committed a guess.")));
     state("predict");
 }
@@ -150,16 +232,43 @@ function again() {
 // ---- exploring ----
 
 function explore() {
-    const keep_button = make("button", {type: "button", class: "small", onclick: () => {
-        kept = kept === shown ? null : shown;
-        show_rows();
-    }}, "Keep this one");
-    const knobs = make("div", {id: "knobs"}), reset = make("button", {type: "button", class: "small", onclick: () => change({variant: subject.variant, set: {}})}, "Reset");
-    const details = make("details", {class: "numbers all"}, make("summary", {}, "All details of this run: timeline, critical path, links, theory"));
+    const keep_button = make(
+        "button", {
+            type: "button",
+            class: "small",
+            onclick: () => {
+                kept = kept === shown ? null : shown;
+                show_rows();
+            }
+        },
+        "Keep this one");
+    const knobs = make("div", {id: "knobs"}),
+          reset = make(
+              "button", {type: "button", class: "small", onclick: () => change({variant: subject.variant, set: {}})},
+              "Reset");
+    const details = make(
+        "details", {class: "numbers all"},
+        make("summary", {}, "All details of this run: timeline, critical path, links, theory"));
     Object.assign(view, {
-        player: card("picture-card"), why: make("p", {id: "why", "aria-live": "polite"}), rows: shape("svg", {class: "drawing", role: "img", "aria-label": "Timelines, one above the other; all details are in the table below."}),
-        rows_title: make("h2", {}, "When does what happen?"), rows_legend: make("ul", {class: "legend"}), knobs, problem: make("div"), time: make("b", {id: "time"}), facts: make("div", {class: "facts"}), parts: make("div"),
-        formula: make("div", {class: "formula-box"}), keep_button, reset, details, details_place: make("div")
+        player: card("picture-card o1"),
+        why: make("p", {id: "why", "aria-live": "polite"}),
+        rows: shape("svg", {
+            class: "drawing",
+            role: "img",
+            "aria-label": "Timelines, one above the other; all details are in the table below."
+        }),
+        rows_title: make("h2", {}, "When does what happen?"),
+        rows_legend: make("ul", {class: "legend"}),
+        knobs,
+        problem: make("div"),
+        time: make("b", {id: "time"}),
+        facts: make("div", {class: "facts"}),
+        parts: make("div"),
+        formula: make("div", {class: "formula-box"}),
+        keep_button,
+        reset,
+        details,
+        details_place: make("div")
     });
     view.player.id = "player";
     view.player.hidden = true;
@@ -167,14 +276,27 @@ function explore() {
     details.addEventListener("toggle", () => show_details());
     const curve_card = card("curve-card o6");
     view.rows_box = make("div", {class: "canvas"}, view.rows);
-    view.rows_card = card("rows-card o5", make("div", {class: "heading"}, view.rows_title, keep_button), view.rows_box, view.rows_legend);
+    view.rows_card = card(
+        "rows-card o5", make("div", {class: "heading"}, view.rows_title, keep_button), view.rows_box, view.rows_legend);
     view.explore.replaceChildren(
-        make("div", {class: "two"},
-            make("div", {}, Object.assign(view.player, {className: "figure picture-card o1"}), card("why-card o3", view.why), view.rows_card),
-            make("div", {}, card("knobs-card o2", make("div", {class: "heading"}, make("h2", {}, "Knobs"), reset), knobs, view.problem),
-                card("numbers-card o4", make("div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time), view.facts, view.parts, view.formula), curve_card)),
-        view.take_card = card("take"), ...(lesson ? [view.solution = make("section", {id: "solution"})] : []), make("section", {class: "figure"}, details),
-        make("p", {class: "keys"}, make("kbd", {}, "space"), " play · ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " step · ", make("kbd", {}, "Home"), " start · the address of this page keeps your settings"));
+        make(
+            "div", {class: "two"},
+            make("div", {}, view.player, card("why-card o3", view.why), view.rows_card, curve_card),
+            make(
+                "div", {},
+                card(
+                    "knobs-card o2", make("div", {class: "heading"}, make("h2", {}, "Knobs"), reset), knobs,
+                    view.problem),
+                card(
+                    "numbers-card o4",
+                    view.main_number = make(
+                        "div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time),
+                    view.facts, view.parts, view.formula))),
+        ...(lesson ? [view.solution = make("section", {id: "solution"})] : []), view.take_card = card("take"),
+        make("section", {class: "figure"}, details),
+        make(
+            "p", {class: "keys"}, make("kbd", {}, "space"), " play · ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"),
+            " step · ", make("kbd", {}, "Home"), " start · the address of this page keeps your settings"));
     view.take = take_along(view.take_card, {with_predictions: lesson !== null});
     view.panel = knob_panel(knobs, turn);
     view.curve = curve(curve_card, {
@@ -187,8 +309,11 @@ function explore() {
             turn(knob.key, value);
         }
     });
+    const open_view = view;
     new ResizeObserver(() => {
-        if (shown && view.rows_box.clientWidth !== view.rows_width) show_rows();
+        if (shown && view === open_view && view.rows_box.clientWidth > 0 &&
+            view.rows_box.clientWidth !== view.rows_width)
+            show_rows();
     }).observe(view.rows_box);
     if (lesson) show_solution();
     view.panel.show(moved(subject.knobs));
@@ -213,7 +338,7 @@ function turn(key, value) {
     if (key === "variant")
         setting = {...setting, variant: value};
     else {
-        if (setting.variant === subject.variant && own?.values[own.at] === value)
+        if (value === null || (setting.variant === subject.variant && own?.values[own.at] === value))
             delete set[key];
         else
             set[key] = value;
@@ -257,6 +382,7 @@ async function refresh() {
     }
     if (!run || view !== open_view || setting !== wanted) return;
     keep_run(key, run);
+    settings_of.set(run, wanted.set);
     show(run);
 }
 
@@ -280,7 +406,10 @@ function show(run) {
         requestAnimationFrame(() => {
             if (view !== open_view || shown !== run) return;
             show_curve();
-            if (lesson) colour_answers();
+            if (run.kind === "exchange")
+                compare_variants(run);
+            else if (lesson)
+                colour_answers();
             show_details();
         });
     });
@@ -290,23 +419,43 @@ function show_numbers(run) {
     const {result, kind} = run;
     const exchange = kind === "exchange", point = exchange ? result.points[0] : null;
     const seconds = exchange ? point.completion_time_s : result.iteration_time_s ?? 0;
+    view.main_number.classList.toggle("small", !lesson && kind === "training");  // the answer above has it
     view.time_name.textContent = exchange ? `${result.operation} of ${units.B(point.bytes)}` : "one iteration";
     view.time.textContent = units.s(seconds);
     view.time.dataset.seconds = seconds;
-    const fact = (name, value) => (value === null || value === undefined || value === "" ? [] : [make("div", {}, make("span", {}, name), make("b", {}, value))]);
+    const fact = (name, value) =>
+        (value === null || value === undefined || value === "" ?
+             [] :
+             [make("div", {}, make("span", {}, name), make("b", {}, value))]);
     const link = result.links?.[0];
-    view.facts.replaceChildren(...(exchange ? [...fact("ranks", String(result.ranks)), ...fact("algorithm", result.algorithm)] : [
-        ...fact("samples per second", (result.throughput_samples_per_s ?? null) === null ? null : digits(result.throughput_samples_per_s, 4)),
-        ...fact("scaling efficiency", (result.scaling_efficiency ?? null) === null || result.ranks === 1 ? null : units.share(result.scaling_efficiency)),
-        ...fact("bubble", result.pipeline_bubble ? units.share(result.pipeline_bubble) : null),
-        ...fact("sent by a rank, at most", result.most_bytes_sent_by_rank > 0 ? units.B(result.most_bytes_sent_by_rank) : null),
-        ...fact("busiest link", link && link.utilisation > 0.0005 ? units.share(link.utilisation) : null),
-        ...fact("memory of a device", result.memory?.total_bytes > 0 ? units.B(result.memory.total_bytes) : null)
-    ]));
+    view.facts.replaceChildren(
+        ...(exchange ? [...fact("ranks", String(result.ranks)), ...fact("algorithm", result.algorithm)] : [
+            ...fact(
+                "samples per second",
+                (result.throughput_samples_per_s ?? null) === null ? null : digits(result.throughput_samples_per_s, 4)),
+            ...fact(
+                "scaling efficiency",
+                (result.scaling_efficiency ?? null) === null || result.ranks === 1 ?
+                    null :
+                    units.share(result.scaling_efficiency)),
+            ...fact("bubble", result.pipeline_bubble ? units.share(result.pipeline_bubble) : null),
+            ...fact(
+                "sent by a rank, at most",
+                result.most_bytes_sent_by_rank > 0 ? units.B(result.most_bytes_sent_by_rank) : null),
+            ...fact("busiest link", link && link.utilisation > 0.0005 ? units.share(link.utilisation) : null),
+            ...fact("memory of a device", result.memory?.total_bytes > 0 ? units.B(result.memory.total_bytes) : null)
+        ]));
     if (!lesson && kind === "training") show_answer(view.answer, result, run.variant, false);
-    view.parts.replaceChildren(...(exchange ? [sizes_table(run)] : kind === "training" ? [...time_bar(result).children].slice(1) : []));
-    if (kind === "training") show_formula(view.formula, run);
-    else view.formula.replaceChildren(...(exchange ? [note("The formula is the closed form of the algorithm on the same network.")] : []));
+    if (!lesson && kind === "training") view.facts.replaceChildren();  // the answer above has them
+    view.parts.replaceChildren(
+        ...(exchange                          ? [sizes_table(run)] :
+                kind === "training" && lesson ? [...time_bar(result).children].slice(1) :
+                                                []));
+    if (kind === "training")
+        show_formula(view.formula, run);
+    else
+        view.formula.replaceChildren(
+            ...(exchange ? [note("The formula is the closed form of the algorithm on the same network.")] : []));
     view.reset.hidden = Object.keys(setting.set).length === 0 && setting.variant === subject.variant;
 }
 
@@ -317,23 +466,42 @@ function show_why(before, run) {
         return;
     }
     if (before === run) return;
-    const diagnosis = first_sentence(run.variant?.explanation?.diagnosis);
-    view.why.replaceChildren(...(diagnosis ? [make("b", {}, diagnosis), " "] : []), "Turn a knob: this line says what changed, and why.");
+    const diagnosis = lesson && first_sentence(run.variant?.explanation?.diagnosis);
+    view.why.replaceChildren(
+        ...(diagnosis ? [make("b", {}, diagnosis), " "] : []), "Turn a knob: this line says what changed, and why.");
 }
 
 function show_player(run, before) {
     if (typeof player !== "function" || run.kind === "other") return;
-    view.player.hidden = false;
+    view.player.hidden = false;  // it is laid out for its width
     if (view.film) {
         view.film.show(run);
     } else {
-        view.film = player(view.player, run, {autoplay: before === null && lesson !== null && !calm.matches});
-        const clock = view.player.querySelector(".clock");
-        if (clock) new MutationObserver(() => move_head(Number(clock.dataset.seconds))).observe(clock, {attributes: true, attributeFilter: ["data-seconds"]});
+        const at = Number(address.get("t"));
+        view.film =
+            player(view.player, run, {autoplay: before === null && lesson !== null && !(at > 0), frame: moved_to});
+        if (at > 0) view.film.seconds = at;
     }
+    view.player.hidden = view.player.querySelector("svg") === null;
 }
 
-/// Moves the line of the timelines to the time that the picture shows.
+let film_timer = null;
+
+/// The picture shows another time: the line of the timelines follows, and the address when it rests.
+function moved_to(seconds) {
+    move_head(seconds);
+    clearTimeout(film_timer);
+    film_timer = setTimeout(() => {
+        if (shown)
+            remember(
+                "t",
+                seconds > 0 && seconds < 0.9999 * run_window(shown) ? String(Number(seconds.toPrecision(5))) : null);
+    }, 400);
+}
+
+const run_window = ({variant, result}) =>
+    variant?.stages?.window_s ?? variant?.timeline?.window_s ?? result.iteration_time_s ?? Infinity;
+
 function move_head(seconds) {
     const head = view.rows.querySelector(".head");
     if (!head || !view.rows_x || !Number.isFinite(seconds)) return;
@@ -341,7 +509,15 @@ function move_head(seconds) {
     head.setAttribute("visibility", "visible");
 }
 
-const label_of = (run) => [run.variant.name, ...run.knobs.filter(({key, at}) => key !== "variant" && at !== null && subject.knobs.length < 8).slice(0, 3).map(({label, values, at}) => `${label} ${shown_value(values[at])}`)].filter(Boolean).join(", ");
+const settings_of = new WeakMap();  // runs and the keys that were set for them
+
+/// Returns for example "ring-8 with ranks 16": the variant's name alone would mislead.
+function label_of(run) {
+    const set = settings_of.get(run) ?? {};
+    const changed = run.knobs.filter(({key, at}) => key !== "variant" && at !== null && key in set)
+                        .map(({label, values, at}) => `${label} ${shown_value(values[at])}`);
+    return run.variant.name + (changed.length > 0 ? ` with ${changed.join(", ")}` : "");
+}
 
 function show_rows(before = view.before ?? null) {
     view.before = before;
@@ -351,19 +527,27 @@ function show_rows(before = view.before ?? null) {
     view.keep_button.setAttribute("aria-pressed", String(kept !== null && kept === run));
     if (run.kind === "exchange") {
         view.rows_title.textContent = "Time by size";
-        view.rows_legend.replaceChildren(make("li", {}, "● simulated"), make("li", {}, "○ by formula"), ...(other && other !== run ? [make("li", {}, kept ? "dashed: kept" : "dashed: before")] : []));
-        draw_sizes(view.rows, width, run, other === run ? null : other);
+        const others = view.others_of === run ? view.others : [],
+              swatch = (part) => make("i", {style: `background: ${paint_of(part)}`});
+        view.rows_legend.replaceChildren(
+            make("li", {}, swatch("quantity"), make("b", {}, run.variant.name)),
+            ...others.map((one, i) => make("li", {}, swatch(series_of(i)), one.variant.name)),
+            make("li", {}, "● simulated"), make("li", {}, "○ by formula"),
+            ...(other && other !== run ? [make("li", {}, kept ? "dashed: kept" : "dashed: before")] : []));
+        draw_sizes(view.rows, width, run, other === run ? null : other, others);
         return;
     }
     view.rows_card.hidden = !run.variant?.timeline && !run.variant?.stages;
     if (view.rows_card.hidden) return;
     const list = [{title: label_of(run), run}];
-    if (other && other !== run && (other.variant?.timeline || other.variant?.stages)) list.push({title: `${label_of(other)} (${kept ? "kept" : "before"})`, run: other});
+    if (other && other !== run && (other.variant?.timeline || other.variant?.stages))
+        list.push({title: `${label_of(other)} (${kept ? "kept" : "before"})`, run: other});
     const {parts, x} = draw_rows(view.rows, width, list);
     view.rows_x = x;
-    view.rows_legend.replaceChildren(...parts.map((part) => make("li", {}, make("i", {style: `background: ${paint_of(part)}`}), part)), make("li", {}, make("i", {class: "hatched"}), "nothing runs"));
-    const clock = view.player.querySelector(".clock");
-    if (clock) move_head(Number(clock.dataset.seconds));
+    view.rows_legend.replaceChildren(
+        ...parts.map((part) => make("li", {}, make("i", {style: `background: ${paint_of(part)}`}), part)),
+        make("li", {}, make("i", {class: "hatched"}), "nothing runs"));
+    if (view.film) move_head(view.film.seconds);
 }
 
 // ---- the curve ----
@@ -374,11 +558,13 @@ const axes_of = (run) => run.knobs.filter(({values}) => values.length > 1 && val
 async function show_curve(anew = false) {
     const run = shown, open_view = view, axes = axes_of(run);
     if (axes.length === 0) return void view.curve.clear("This scenario has no knob.");
-    const axis_knob = axes.find(({key}) => key === address.get("curve")) ?? axes.find(({key}) => key === "training.ranks") ?? axes.find(({kind}) => kind === "number") ?? axes[0];
+    const axis_knob = axes.find(({key}) => key === address.get("curve")) ??
+        axes.find(({key}) => key === "training.ranks") ?? axes.find(({kind}) => kind === "number") ?? axes[0];
     view.axis = axis_knob;
     const set = {...setting.set}, {key} = axis_knob;
     delete set[key];
-    const base = {variant: key === "variant" ? subject.variant : setting.variant, set}, name = JSON.stringify([key, axis_knob.values, base]);
+    const base = {variant: key === "variant" ? subject.variant : setting.variant, set},
+          name = JSON.stringify([key, axis_knob.values, base]);
     const draw = () => view.curve.show(view.points, view.points_before ?? [], axis_knob, axes, run.kind === "exchange");
     if (view.points_of === name && !anew) return draw();
     // The same axis with another setting: the curve that was there stays, faintly.
@@ -386,10 +572,30 @@ async function show_curve(anew = false) {
     try {
         const grid = await grids_of({...request(base), axis: {key, values: axis_knob.values}});
         if (!grid || view !== open_view) return;
-        Object.assign(view, {points: grid.points, points_before: view.points_of === name ? view.points_before : earlier, points_of: name, points_key: key});
+        Object.assign(view, {
+            points: grid.points,
+            points_before: view.points_of === name ? view.points_before : earlier,
+            points_of: name,
+            points_key: key
+        });
         draw();
     } catch (refused) {
         if (view === open_view) view.curve.clear(`${sentence_of(refused.message)} ${refused.hint}`);
+    }
+}
+
+/// Returns the run of a setting that is not shown; null if it is refused, or the reader has gone on.
+async function run_beside(wanted, still) {
+    const key = key_of(wanted);
+    try {
+        const run =
+            known_runs.get(key) ?? await api("runs", {id: `${page_id}-${++requests}`, student, ...request(wanted)});
+        if (!still()) return null;
+        keep_run(key, run);
+        return run;
+    } catch (refused) {
+        if (refused instanceof Refused) return null;
+        throw refused;
     }
 }
 
@@ -398,19 +604,24 @@ async function show_curve(anew = false) {
 async function colour_answers() {
     if (view.coloured) return;
     view.coloured = true;
-    const open_view = view, rows = lesson.guess.rows.filter((row) => subject.variants.includes(row));
-    for (const row of rows) {
-        const wanted = {variant: row, set: {}}, key = key_of(wanted);
-        try {
-            const run = known_runs.get(key) ?? await api("runs", {id: `${page_id}-${++requests}`, student, ...request(wanted)});
-            if (view !== open_view) return;
-            keep_run(key, run);
-            if (run.kind === "training") view.guess.parts(row, run.result);
-        } catch (refused) {
-            if (!(refused instanceof Refused)) throw refused;
-            return;  // the bars stay as they are
-        }
+    const open_view = view;
+    for (const row of lesson.guess.rows.filter((name) => subject.variants.includes(name))) {
+        const run = await run_beside({variant: row, set: {}}, () => view === open_view);
+        if (!run) return;  // the bars stay as they are
+        if (run.kind === "training") view.guess.parts(row, run.result);
     }
+}
+
+/// Simulates an exchange's other variants with the same settings, and draws them beside it.
+async function compare_variants(run) {
+    const {set} = setting, others = [];
+    for (const variant of subject.variants.filter((name) => name !== run.variant.name).slice(0, series_colours)) {
+        const other = await run_beside({variant, set}, () => shown === run);
+        if (shown !== run) return;
+        if (other?.kind === "exchange") others.push(other);
+    }
+    Object.assign(view, {others, others_of: run});
+    if (others.length > 0) show_rows();
 }
 
 // ---- below ----
@@ -418,15 +629,41 @@ async function colour_answers() {
 /// Returns a block of code of a lesson, with a button that turns the knobs as it says.
 function lesson_code(text) {
     const wanted = settings_in(text, subject.knobs);
-    return make("div", {class: "code"}, make("pre", {tabindex: "0"}, make("code", {}, text)), ...(wanted ? [make("button", {type: "button", class: "small", onclick: () => {
-        change({variant: subject.variants.includes(wanted.variant) ? wanted.variant : setting.variant, set: wanted.set});
-        view.explore.scrollIntoView();
-    }}, "Turn the knobs so")] : []));
+    return make(
+        "div", {class: "code"}, make("pre", {tabindex: "0"}, make("code", {}, text)),
+        ...(wanted ?
+                [make(
+                    "button", {
+                        type: "button",
+                        class: "small",
+                        onclick: () => {
+                            change({
+                                variant: subject.variants.includes(wanted.variant) ? wanted.variant : setting.variant,
+                                set: wanted.set
+                            });
+                            view.explore.scrollIntoView();
+                        }
+                    },
+                    "Turn the knobs so")] :
+                []));
 }
 
+/// Returns the sections of a Markdown text, [heading, text].
+const sections_of = (text) =>
+    (text ?? "").split(/^(?=## )/m).filter((one) => one.startsWith("## ")).map((one) => [/^## (.*)/.exec(one)[1], one]);
+
 function show_solution() {
-    const part = (title, text, open_it) => (without_heading(text).trim() === "" ? [] : [make("details", {class: "figure text", open: open_it ? "" : null}, make("summary", {}, make("h2", {}, title)), ...markdown(without_heading(text), lesson_code))]);
-    view.solution.replaceChildren(...part("Answer", lesson.answer, true), ...part("Exercises", lesson.exercises, true), ...part("Answers to the exercises", lesson.solutions, false), ...part("Typical mistakes", lesson.mistakes, false));
+    const part = (title, text, open_it) =>
+        (without_heading(text).trim() === "" ? [] : [make(
+                                                        "details", {class: "figure text", open: open_it ? "" : null},
+                                                        make("summary", {}, make("h2", {}, title)),
+                                                        ...markdown(without_heading(text), lesson_code))]);
+    view.solution.replaceChildren(
+        ...part("Answer", lesson.answer, true), ...part("Exercises", lesson.exercises, true),
+        ...part("Answers to the exercises", lesson.solutions, false),
+        ...sections_of(lesson.further)
+            .filter(([title]) => title !== "Picture")
+            .flatMap(([title, text]) => part(title, text, false)));
 }
 
 /// Draws the report's details of the run, when they are open.
@@ -445,16 +682,15 @@ function show_details() {
 document.addEventListener("keydown", (event) => {
     const {target, key} = event;
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !view?.film) return;
-    if (/^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY|A)$/.test(target.tagName) || target.closest?.("[role=group][tabindex]")) return;
-    const press = (selector) => view.player.querySelector(selector)?.click();
+    if (/^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY|A)$/.test(target.tagName) || target.closest?.("[role=group][tabindex]"))
+        return;
+    const {film} = view;
     const action = {
-        " ": () => press("button.play"), ArrowLeft: () => press("button.back"), ArrowRight: () => press("button.on"),
+        " ": () => view.player.querySelector("button.play")?.click(),
+        ArrowLeft: () => film.step(-1),
+        ArrowRight: () => film.step(1),
         Home: () => {
-            const slider = view.player.querySelector("input[type=range]");
-            if (slider) {
-                slider.value = slider.min;
-                slider.dispatchEvent(new Event("input", {bubbles: true}));
-            }
+            film.seconds = 0;
         }
     }[key];
     if (!action) return;
@@ -466,14 +702,33 @@ document.addEventListener("keydown", (event) => {
 
 async function start() {
     state("busy");
-    if (token === null) return fatal(new Refused(401, {error: {code: "token", message: "this tab does not have the token of the server", hint: "open the whole address that `syncline serve` printed, in this tab, then the link"}}));
+    if (token === null)
+        return fatal(new Refused(401, {
+            error: {
+                code: "token",
+                message: "this tab does not have the token of the server",
+                hint: "open the whole address that `syncline serve` printed, in this tab, then the link"
+            }
+        }));
     try {
         about = await api("about");
     } catch (refused) {
         return fatal(refused);
     }
-    const number = Number(address.get("lesson") ?? /^\/lesson\/(\d+)$/.exec(location.pathname)?.[1] ?? about.start.lesson ?? 0);
-    document.getElementById("footer").textContent = `Syncline ${about.version}. Everything on this page comes from this machine. Charts: Chart.js ${Chart.version}, MIT licence.`;
-    await open(about.lessons.some(({id}) => id === number) ? number : about.start.scenario ? null : about.lessons[0].id, true);
+    document.getElementById("footer").textContent =
+        `Syncline ${about.version}. Everything on this page comes from this machine. Charts: Chart.js ${
+            Chart.version}, MIT licence.`;
+    const known = (number) => about.lessons.some(({id}) => id === number);
+    const named = Number(/^\/lesson\/(\d+)$/.exec(location.pathname)?.[1]),
+          {lesson: wanted, scenario} = about.start ?? {};
+    about.start = {lesson: wanted, scenario};
+    first = known(named) ? named : wanted ?? (scenario ? null : undefined);
+    const number = address.has("lesson") ? Number(address.get("lesson")) : first;
+    if (known(number))
+        await open(number, true);
+    else if (scenario)
+        await open(null, true);
+    else
+        home();
 }
 start();

@@ -3,7 +3,8 @@
 /// Returns the nodes of a line: code, strong, emphasised, links (as text: the page has no other pages).
 function inline_markdown(text) {
     const nodes = [];
-    const marks = /(`+)(.+?)\1|\*\*(.+?)\*\*|(?<![\w*])\*([^*\s][^*]*?)\*(?![\w*])|!?\[([^\]]*)\]\([^)]*\)|<(https?:[^>]+)>/g;
+    const marks =
+        /(`+)(.+?)\1|\*\*(.+?)\*\*|(?<![\w*])\*([^*\s][^*]*?)\*(?![\w*])|!?\[([^\]]*)\]\([^)]*\)|<(https?:[^>]+)>/g;
     let done = 0;
     for (const found of text.matchAll(marks)) {
         if (found.index > done) nodes.push(text.slice(done, found.index));
@@ -26,10 +27,14 @@ const cells_of = (line) => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/
 function markdown_table(lines) {
     const [head, , ...rows] = lines.map(cells_of);
     const row = (cells, tag) => make(
-        "tr", {}, ...cells.map((cell, i) => make(tag, tag === "th" ? {scope: "col"} : {"data-name": head[i]}, ...inline_markdown(cell))));
+        "tr", {},
+        ...cells.map(
+            (cell, i) => make(tag, tag === "th" ? {scope: "col"} : {"data-name": head[i]}, ...inline_markdown(cell))));
     return make(
         "div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${head.join(", ")}`},
-        make("table", {}, make("thead", {}, row(head, "th")), make("tbody", {}, ...rows.map((cells) => row(cells, "td")))));
+        make(
+            "table", {}, make("thead", {}, row(head, "th")),
+            make("tbody", {}, ...rows.map((cells) => row(cells, "td")))));
 }
 
 /// Returns the elements of a Markdown text. `code(text)` makes a block of code; headings become h3 and h4.
@@ -57,7 +62,9 @@ function markdown(text, code = (block) => make("pre", {tabindex: "0"}, make("cod
         } else if (/^\s*\|/.test(line)) {
             elements.push(markdown_table(take((other) => /^\s*\|/.test(other))));
         } else if (/^ {4}/.test(line)) {
-            elements.push(make("pre", {class: "formula", tabindex: "0"}, take((other) => /^ {4}/.test(other)).map((one) => one.slice(4)).join("\n")));
+            elements.push(make(
+                "pre", {class: "formula", tabindex: "0"},
+                take((other) => /^ {4}/.test(other)).map((one) => one.slice(4)).join("\n")));
         } else if (list_mark.test(line)) {
             const ordered = /^\d/.test(line.trim()), items = [];
             // An item goes on in indented lines, also after a blank one.
@@ -65,15 +72,20 @@ function markdown(text, code = (block) => make("pre", {tabindex: "0"}, make("cod
                 const [, , mark, first] = list_mark.exec(lines[i]);
                 const indent = new RegExp(`^ {1,${mark.length + 1}}`);
                 ++i;
-                const more = take((other, at) => /^ {2,}\S/.test(other) || (blank(other) && /^ {2,}\S/.test(lines[i + 1] ?? "")) ||
-                                      (at === 0 && !blank(other) && !list_mark.test(other) && /^\s/.test(other)));
-                items.push(make("li", {}, ...markdown([first, ...more.map((one) => one.replace(indent, ""))].join("\n"), code)));
-                while (i < lines.length && blank(lines[i]) && list_mark.test(lines[i + 1] ?? "") && !/^\s/.test(lines[i + 1])) ++i;
+                const more = take(
+                    (other, at) => /^ {2,}\S/.test(other) || (blank(other) && /^ {2,}\S/.test(lines[i + 1] ?? "")) ||
+                        (at === 0 && !blank(other) && !list_mark.test(other) && /^\s/.test(other)));
+                items.push(make(
+                    "li", {}, ...markdown([first, ...more.map((one) => one.replace(indent, ""))].join("\n"), code)));
+                while (i < lines.length && blank(lines[i]) && list_mark.test(lines[i + 1] ?? "") &&
+                       !/^\s/.test(lines[i + 1]))
+                    ++i;
             }
             elements.push(make(ordered ? "ol" : "ul", {}, ...items));
             if (items.length === 0) ++i;
         } else {
-            const paragraph = take((other, at) => at === 0 || !(blank(other) || /^(#+ |```|\s*\||[-*] |\d+\. )/.test(other)));
+            const paragraph =
+                take((other, at) => at === 0 || !(blank(other) || /^(#+ |```|\s*\||[-*] |\d+\. )/.test(other)));
             elements.push(make("p", {}, ...inline_markdown(paragraph.map((one) => one.trim()).join(" "))));
         }
     }

@@ -7,45 +7,79 @@ const most_rows = 10;
 function rows_of_run({variant: {stages, timeline}}) {
     if (stages)
         return {
-            window_s: stages.window_s, more: Math.max(0, stages.count - most_rows),
-            rows: stages.stages.slice(0, most_rows).map((stage) => ({
-                name: `stage ${stage.stage}`,
-                bars: passes_of(stages, stage).map((pass) => ({
-                    ...pass, part: pass.kind === 0 ? "forward pass" : "backward pass", opacity: (pass.kind === 3 ? 0.6 : 1) * (1 - 0.5 * pass.chunk / stages.virtual_stages),
-                    number: pass.number, title: `${pass_names[pass.kind]} of microbatch ${pass.number}`
-                }))
-            }))
+            window_s: stages.window_s,
+            more: Math.max(0, stages.count - most_rows),
+            rows: stages.stages.slice(0, most_rows)
+                      .map((stage) => ({
+                               name: `stage ${stage.stage}`,
+                               bars: passes_of(stages, stage)
+                                         .map((pass) => ({
+                                                  ...pass,
+                                                  part: pass.kind === 0 ? "forward pass" : "backward pass",
+                                                  opacity: (pass.kind === 3 ? 0.6 : 1) *
+                                                      (1 - 0.5 * pass.chunk / stages.virtual_stages),
+                                                  number: pass.number,
+                                                  title: `${pass_names[pass.kind]} of microbatch ${pass.number}`
+                                              }))
+                           }))
         };
     if (!timeline) return null;
     const bands = equal_processes(timeline), rows = [];
     for (const band of bands) {
         const {lanes} = band.members[0];
-        const name = band.members.length > 1 ? band.name : lanes[0].process;
+        const name = band.members.length > 1 ? band.name.split(":")[0] : lanes[0].process;
         const part_of_bar = (bar) => ({...bar, part: bar_kinds[bar.kind], opacity: 1, title: bar.name});
-        const computing = lanes.filter(({stream}) => /compute/.test(stream)).flatMap(({bars: list}) => list.map(part_of_bar));
-        const others = lanes.filter(({stream}) => !/compute/.test(stream)).flatMap(({bars: list}) => list.map(part_of_bar));
+        const computing =
+            lanes.filter(({stream}) => /compute/.test(stream)).flatMap(({bars: list}) => list.map(part_of_bar));
+        const others =
+            lanes.filter(({stream}) => !/compute/.test(stream)).flatMap(({bars: list}) => list.map(part_of_bar));
         if (computing.length > 0) rows.push({name, bars: computing});
-        if (others.length > 0) rows.push({name: computing.length > 0 ? "network" : name, bars: others, network: computing.length > 0});
+        if (others.length > 0)
+            rows.push({name: computing.length > 0 ? "network" : name, bars: others, network: computing.length > 0});
     }
     return {window_s: timeline.window_s, rows: rows.slice(0, most_rows), more: Math.max(0, rows.length - most_rows)};
 }
 
+const short_row = (name, room) => {
+    const most = Math.floor((room - 8) / text_width("n", 11.5));
+    return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+};
+
 /// Draws runs, [{title, run}], into `svg`; returns the parts of time that appear.
 function draw_rows(svg, width, list) {
     const groups = list.map(({title, run}) => ({title, ...rows_of_run(run)})).filter(({rows}) => rows);
-    const longest = Math.max(...groups.map(({window_s}) => window_s)), left = width < 480 ? 74 : 104, right = width - 6;
+    const longest = Math.max(...groups.map(({window_s}) => window_s)), left = width < 480 ? 74 : 112, right = width - 6;
     const x = (time) => left + (right - left) * time / longest;
     const parts = new Set(), shapes = [], tile = `hatch-${Math.round(width)}`;
-    shapes.push(shape("defs", {}, shape("pattern", {id: tile, width: 7, height: 7, patternUnits: "userSpaceOnUse"}, shape("path", {d: "M0 7L7 0", stroke: "var(--idle)", "stroke-width": 1, "stroke-opacity": 0.55}))));
+    shapes.push(shape(
+        "defs", {},
+        shape(
+            "pattern", {id: tile, width: 7, height: 7, patternUnits: "userSpaceOnUse"},
+            shape("path", {d: "M0 7L7 0", stroke: "var(--idle)", "stroke-width": 1, "stroke-opacity": 0.55}))));
     let y = 0;
     for (const {title, rows, window_s, more} of groups) {
-        shapes.push(label_at(0, y + 13, title, {"font-weight": 650, "font-size": 12.5}),
-            label_at(Math.min(right, x(window_s)), y + 13, units.s(window_s), {"text-anchor": "end", "font-weight": 650, "font-size": 12.5, stroke: "var(--card)", "stroke-width": 4, "paint-order": "stroke"}));
+        // The time stands over the end of the bars, or after the title if there is no room.
+        const end = units.s(window_s), bold = {"font-weight": 650, "font-size": 12.5};
+        const most = Math.floor((width - text_width(end, 15)) / text_width("n", 13.6)),
+              said = title.length > most ? `${title.slice(0, most - 1)}…` : title;
+        const apart = x(window_s) - text_width(end, 14) > text_width(said, 13.5);
+        shapes.push(
+            label_at(0, y + 13, apart ? said : `${said}: ${end}`, bold),
+            ...(apart ? [label_at(x(window_s), y + 13, end, {"text-anchor": "end", ...bold})] : []));
         y += 19;
         for (const {name, bars: list_of_bars, network} of rows) {
             const height = network ? 13 : 19;
-            shapes.push(label_at(left - 8, y + height / 2 + 4, name.length > 15 ? `${name.slice(0, 14)}…` : name, {"text-anchor": "end", "font-size": 11.5, fill: network ? "var(--faint)" : "var(--ink)"}));
-            shapes.push(shape("rect", {x: left, y, width: Math.max(1, x(window_s) - left), height, fill: `url(#${tile})`, stroke: "var(--line)"}));
+            shapes.push(label_at(
+                left - 8, y + height / 2 + 4, short_row(name, left),
+                {"text-anchor": "end", "font-size": 11.5, fill: network ? "var(--faint)" : "var(--ink)"}));
+            shapes.push(shape("rect", {
+                x: left,
+                y,
+                width: Math.max(1, x(window_s) - left),
+                height,
+                fill: `url(#${tile})`,
+                stroke: "var(--line)"
+            }));
             // Narrower bars than half a pixel are drawn once a pixel.
             let last = -1;
             for (const {start_s, end_s, part, opacity, number, title: said} of list_of_bars) {
@@ -53,21 +87,40 @@ function draw_rows(svg, width, list) {
                 const from = x(start_s), wide = x(end_s) - from;
                 if (wide < 0.5 && from - last < 0.5) continue;
                 last = from;
-                const bar = shape("rect", {x: short(from), y, width: short(Math.max(0.5, wide - (wide > 3 ? 0.8 : 0))), height, rx: wide > 8 ? 2 : null, fill: paint_of(part), "fill-opacity": opacity < 1 ? opacity : null});
+                const bar = shape("rect", {
+                    x: short(from),
+                    y,
+                    width: short(Math.max(0.5, wide - (wide > 3 ? 0.8 : 0))),
+                    height,
+                    rx: wide > 8 ? 2 : null,
+                    fill: paint_of(part),
+                    "fill-opacity": opacity < 1 ? opacity : null
+                });
                 shapes.push(wide > 4 ? titled(bar, `${said}: ${units.s(start_s)} to ${units.s(end_s)}`) : bar);
                 if (number !== undefined && wide > text_width(String(number), 11) + 3)
-                    shapes.push(label_at(short(from + wide / 2), y + height / 2 + 4, number, {"text-anchor": "middle", "font-size": 11, "font-weight": 600, fill: "var(--card)", "pointer-events": "none"}));
+                    shapes.push(label_at(short(from + wide / 2), y + height / 2 + 4, number, {
+                        "text-anchor": "middle",
+                        "font-size": 11,
+                        "font-weight": 600,
+                        fill: "var(--card)",
+                        "pointer-events": "none"
+                    }));
             }
             y += height + (network ? 6 : 3);
         }
         if (more > 0) {
-            shapes.push(label_at(left, y + 12, `and ${more} more rows: see all details`, {fill: "var(--faint)", "font-size": 11.5}));
+            shapes.push(label_at(
+                left, y + 12, `and ${more} more rows: see all details`, {fill: "var(--faint)", "font-size": 11.5}));
             y += 16;
         }
         y += 10;
     }
     const bottom = y - 4;
     svg.setAttribute("viewBox", `0 0 ${width} ${bottom + 20}`);
-    svg.replaceChildren(...time_axis({from: 0, to: longest, left, right, top: 0, bottom}), ...shapes, shape("path", {class: "head", d: `M0 16V${bottom}`, stroke: "var(--slower)", "stroke-width": 2, visibility: "hidden"}));
+    svg.replaceChildren(
+        ...time_axis({from: 0, to: longest, left, right, top: 0, bottom}), ...shapes,
+        shape(
+            "path",
+            {class: "head", d: `M0 16V${bottom}`, stroke: "var(--slower)", "stroke-width": 2, visibility: "hidden"}));
     return {parts: [...parts], x};
 }
