@@ -579,7 +579,7 @@ class FabricStage {
 
     say(time, active, busiest) {
         const {motion} = this, who = (process) => motion.name(process);
-        const left = motion.left_out > 0 ? ` ${motion.left_out} further messages are not drawn.` : "";
+        const left = motion.thinned ? ` ${motion.left_out} further messages are not drawn.` : "";
         if (active.length === 0) {
             if (this.computed(time) === null)
                 return motion.busy().length > 0 ? `Done. The last message arrived after ${units.s(motion.busy()[motion.busy().length - 1][1])}.${left}` :

@@ -30,6 +30,8 @@ class Motion {
                          "contributions", "route", "reduces"];
         Object.assign(this, none, Object.fromEntries(columns.map((name) => [name, []])), run.messages ?? {});
         this.run = run;
+        // Later iterations are not shown at all; of those that are, messages of high ranks may be missing.
+        this.thinned = this.left_out > 0 && /processes|first ones/.test(this.note);
         this.window_s = film_window_of(run);
         const shown = [...this.from.keys()].filter((i) => this.start_s[i] < this.window_s);
         this.number = shown;  // in the columns of the run

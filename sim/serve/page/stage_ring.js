@@ -23,7 +23,7 @@ function ring_order(motion, exchange) {
         if (at === undefined) {
             // The end of the ring is not known if some messages were left out.
             const known = new Set(order);
-            return motion.left_out > 0 && order.length > 8 ?
+            return motion.thinned && order.length > 8 ?
                 [...order, ...exchange.members.filter((process) => !known.has(process))] :
                 null;
         }

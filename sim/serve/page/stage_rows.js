@@ -131,7 +131,7 @@ class RowsStage {
         if (time >= window_s * (1 - 1e-9)) return `${
             window_s < this.timeline.window_s ? "The picture ends" : "Done"} after ${units.s(window_s)}.${rest}`;
         // A rank is in an exchange from when it enters it; without a message it waits for others.
-        const motion = motion_of(this.run), certain = motion.count > 0 && motion.left_out === 0;
+        const motion = motion_of(this.run), certain = motion.count > 0 && !motion.thinned;
         const talks = new Set(motion.active(time).flatMap((i) => [motion.name(motion.from[i]), motion.name(motion.to[i])]));
         const groups = new Map();
         for (const row of this.rows) {
