@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "sim/cli/asked_prediction.hpp"
-#include "sim/cli/exam.hpp"
 #include "sim/cli/run_verb.hpp"
 #include "sim/cli/sheet.hpp"
+#include "sim/cli/simulated_exam.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
@@ -109,17 +109,23 @@ void examine(const lesson::Exam& exam, const std::string& scenario, const Lesson
     write_stdout(lesson::solution(exam, found));
 }
 
-std::string handout_of(const lesson::Lesson& lesson, const LessonArguments& options) {
-    if (!options.variant) return options.answers ? lesson.handout : lesson::without_answers(lesson);
+/// A handout's page has a title.
+struct Handout {
+    std::string title, text;
+};
+
+Handout handout_of(const lesson::Lesson& lesson, const LessonArguments& options) {
+    if (!options.variant) return {lesson.title, options.answers ? lesson.handout : lesson::without_answers(lesson)};
     const lesson::Exam exam = lesson::exam(lesson, *options.variant);
-    if (!options.answers) return lesson::sheet(exam);
-    return lesson::sheet(exam) + "\n" + lesson::solution(exam, simulated(exam, lesson.scenario.string()));
+    std::string text = lesson::sheet(exam);
+    if (options.answers) text += "\n" + lesson::solution(exam, simulated(exam, lesson.scenario.string()));
+    return {exam.title, text};
 }
 
 void hand_out(const lesson::Lesson& lesson, const LessonArguments& options) {
-    const std::string text = handout_of(lesson, options);
-    if (options.file.empty()) return write_stdout(text);
-    write_sheet(text, lesson.title, lesson.scenario.parent_path(), options.file);
+    const Handout handout = handout_of(lesson, options);
+    if (options.file.empty()) return write_stdout(handout.text);
+    write_sheet(handout.text, handout.title, lesson.scenario.parent_path(), options.file);
 }
 
 void show(const LessonArguments& options) {

@@ -57,7 +57,7 @@ void serve_page(const ServeArguments& options) {
     HeldInterrupts interrupts;
     serve::Simulations simulations(serve::answer, {.jobs = options.jobs});
     serve::Api api(simulations, classroom, scenario, lesson);
-    serve::Http http(api, options.port.value_or(0), options.port.has_value());
+    serve::Http http(api, options.port);
     std::promise<void> ended;
     std::thread server([&] {
         http.serve();

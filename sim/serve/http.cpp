@@ -53,6 +53,7 @@ struct Http::Server {
     Api& answers;
     int port = 0;
     std::string token = random_token();
+    socket_t listens = INVALID_SOCKET;
 
     explicit Server(Api& api_of) : answers(api_of) {}
 
@@ -89,7 +90,8 @@ struct Http::Server {
         http.set_payload_max_length(most_body_bytes);
         http.set_keep_alive_max_count(1);
         // The library's own options would let a second program have the same port.
-        http.set_socket_options([](socket_t socket) {
+        http.set_socket_options([this](socket_t socket) {
+            listens = socket;
             const int yes = 1;
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
         });
@@ -147,19 +149,18 @@ struct Http::Server {
     }
 };
 
-Http::Http(Api& api_of, int port, bool any_port) : server_(std::make_unique<Server>(api_of)) {
+Http::Http(Api& api_of, std::optional<int> port) : server_(std::make_unique<Server>(api_of)) {
     Server& server = *server_;
     server.set_up();
-    const int wished = port > 0 ? port : usual_port;
-    if ((port > 0 || !any_port) && server.http.bind_to_port(loopback, wished)) {
-        server.port = wished;
-        return;
-    }
-    if (port > 0)
+    const int wished = port.value_or(usual_port);
+    if (wished > 0 && server.http.bind_to_port(loopback, wished)) server.port = wished;
+    if (server.port == 0 && port && *port > 0)
         throw OutputError(
-            fmt::format("error: port {} is taken, or not allowed\n  hint: --port 0 takes a free one", port));
-    server.port = server.http.bind_to_any_port(loopback);
+            fmt::format("error: port {} is taken, or not allowed\n  hint: --port 0 takes a free one", *port));
+    if (server.port == 0) server.port = server.http.bind_to_any_port(loopback);
     if (server.port <= 0) throw OutputError("error: there is no free port");
+    // The library lets five connections wait; a class of students asks at once.
+    listen(server.listens, SOMAXCONN);
 }
 
 Http::~Http() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sim/serve/api.hpp"
@@ -20,8 +21,9 @@ namespace syncline::serve {
 
 class Http {
 public:
-    /// `port` 0: the usual one, or any if that is taken. Throws OutputError if the port is taken.
-    Http(Api& api, int port, bool any_port);
+    /// Without `port` the usual one, or a free one if that is taken; 0: a free one. Throws OutputError if the port is
+    /// taken.
+    Http(Api& api, std::optional<int> port);
     ~Http();
     Http(const Http&) = delete;
     Http& operator=(const Http&) = delete;

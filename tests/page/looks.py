@@ -28,6 +28,8 @@ const names = new Set([...document.styleSheets].flatMap((sheet) => [...sheet.css
     .flatMap((rule) => [...rule.style]));
 for (const name of names) {
     if (["--ink", "--faint", "--paper", "--card", "--line", "--tolerance"].includes(name)) continue;
+    // Fills of moving pictures are told apart by numbers and shapes.
+    if (/^--(on|stage|load|owner)-/.test(name) || !CSS.supports("color", value(name))) continue;
     for (const background of name.startsWith("--use-") ? ["#ffffff"] : [value("--paper"), value("--card")])
         add("graphic", value(name), background, name);
 }

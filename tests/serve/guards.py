@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from lessons import Desk
 from server import Server, read_all, status_of, student
@@ -53,7 +54,7 @@ def pages_and_headers(server, _):
 
 
 def tokens(server, _):
-    for path in ("/api/v1/about", "/api/v1/lessons/2?student=" + student(), "/api/v1/nothing", "/api/v2/about"):
+    for path in ("/api/v1/about", "/api/v1/lessons/2?student=" + student(), "/api/v1/nothing", "/api/v1"):
         for token in (False, "", "0" * 32, server.token[:-1], server.token + "0", server.token.upper() + "x", "ä" * 16):
             refused(server.get(path, token=token.encode("utf-8").decode("latin-1") if token else token), 401, 403)
     for value in (server.token, f"Basic {server.token}", f"Bearer  {server.token} x"):
@@ -114,23 +115,22 @@ def large_bodies(server, _):
         answer = server.post("/api/v1/check", {"variant": "x" * size})
         assert answer.status in statuses, f"{size}: {answer}"
     # A head of 100 kB.
-    for lines in (["Cookie: " + "a" * 100_000], [f"X-{i}: {'a' * 90}" for i in range(1000)]):
-        got, status = server.raw(server.request("GET", "/api/v1/about", *lines))
-        assert status in (400, 413, 414, 431, None), got[:300]
+    got, status = server.raw(server.request("GET", "/api/v1/about", "Cookie: " + "a" * 100_000))
+    assert status in (400, 413, 414, 431, None), got[:300]
     server.alive()
 
 
 def odd_lengths(server, _):
     kind = "Content-Type: application/json"
-    for headers in (["Content-Length: -1"], ["Content-Length: 99999999999999999999"], ["Content-Length: ten"],
-                    ["Content-Length: 2", "Content-Length: 3"], ["Content-Length: 2", "Transfer-Encoding: chunked"],
-                    ["Transfer-Encoding: chunked"], ["Transfer-Encoding: gzip"]):
-        got, status = server.raw(server.request("POST", "/api/v1/check", kind, *headers, body=b"{}"), timeout=30)
-        assert status is None or 400 <= status < 502, f"{headers}: {got[:300]}"
-    for garbage in (b"\r\n\r\n", b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\r\n\r\n",
-                    b"GET  /  HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\nHost: a\n\n"):
-        got, status = server.raw(garbage, timeout=30)
-        assert status is None or 400 <= status < 506, f"{garbage}: {got[:300]}"
+    requests = [server.request("POST", "/api/v1/check", kind, *headers, body=b"{}") for headers in (
+        ["Content-Length: -1"], ["Content-Length: 99999999999999999999"], ["Content-Length: ten"],
+        ["Content-Length: 2", "Content-Length: 3"], ["Content-Length: 2", "Transfer-Encoding: chunked"],
+        ["Transfer-Encoding: chunked"], ["Transfer-Encoding: gzip"])]
+    requests += [b"\r\n\r\n", b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET  /  HTTP/1.1\r\n\r\n",
+                 b"\x16\x03\x01\x02\x00\x01\r\n\r\n", b"GET / HTTP/1.1\nHost: a\n\n"]
+    with ThreadPoolExecutor(len(requests)) as pool:  # some are answered only when the server has lost its patience
+        for request, (got, status) in zip(requests, pool.map(server.raw, requests)):
+            assert status is None or 400 <= status < 506, f"{request}: {got[:300]}"
     server.alive()
 
 
@@ -311,9 +311,9 @@ def no_file_is_opened(server, program):
                     assert answer.status in (400, 422), answer
                     said.append(json.dumps(answer.json()).replace(file, "FILE"))
             assert said[:2] == said[2:], f"the answer tells whether a file exists: {said}"
-            for field in ("lesson", "variant", "student", "id"):
+            for field in ("lesson", "variant", "student"):
                 for file in files:
-                    assert own.post("/api/v1/runs", {**desk.request("ring-8"), field: file}).status in (400, 403, 404, 422)
+                    refused(own.post("/api/v1/runs", {**desk.request("ring-8"), field: file}), 400, 403, 404, 422)
             # Whoever has opened the FIFO waits for a writer.
             try:
                 os.close(os.open(files[3], os.O_WRONLY | os.O_NONBLOCK))

@@ -1,5 +1,7 @@
 """The page of `syncline serve` in Chromium, as a student uses it."""
 import math
+import os
+import pathlib
 import statistics
 import sys
 import tempfile
@@ -7,13 +9,12 @@ import time
 import traceback
 
 from lessons import Desk, check_same, simulated, time_of
-from page_parts import (AGAIN, CLOCK, COMMIT, JUDGEMENT, KNOB, PLAY, PREDICT, PREDICTIONS, SOLUTION, WHY, Keys, Page, browser, resize,
+from page_parts import (AGAIN, CLOCK, COMMIT, JUDGEMENT, PLAY, PREDICT, PREDICTIONS, SOLUTION, WHY, Keys, Page, browser, resize,
                         until)
 from server import Server
 
 import looks  # of tests/page, by page_parts
 
-# Lesson, variant, knobs of it.
 TURNED = (1, 2, 3, 4, 9, 13)
 SCENARIO = "zhang-2021"
 MEDIAN_S = 0.3
@@ -34,6 +35,18 @@ def token_leaves(page, _):
     page.reload()
     assert page.driver.execute_script("return sessionStorage['syncline-student']") == stored[1]
     page.check_logs("start")
+
+
+def starts(page, program):
+    """The printed address opens what was named: nothing, a lesson by name, a scenario."""
+    for words in ([], ["ring-allreduce"], [SCENARIO]):
+        with Server(program, *words) as server:
+            other = Page(page.driver, server)
+            other.open()
+            assert other.state() == ("ready" if words == [SCENARIO] else "predict"), f"{words}: {other.state()}: {other.text()}"
+            assert len(other.all("#lessons [data-lesson]")) >= 20, words
+            other.check_logs(f"serve {words}")
+            other.close()
 
 
 def without_token(page, _):
@@ -98,8 +111,9 @@ def odd_guesses(page, _):
     for text in ("fast", "-1 s", "0 s", "1 kg", "1e999 s"):
         field = page.one(f'{PREDICT} input[data-row="ring-2"]')
         field.clear()
-        field.send_keys(text)
-        page.one(COMMIT).send_keys(Keys.ENTER)
+        field.send_keys(text, Keys.ENTER)
+        if page.one(COMMIT).is_enabled():
+            page.one(COMMIT).send_keys(Keys.ENTER)
         time.sleep(0.1)
         assert page.state() == "predict", f"'{text}' is taken as a time"
     page.check_logs("guesses that are none")
@@ -107,7 +121,7 @@ def odd_guesses(page, _):
 
 def every_knob(page, program):
     """Each knob, turned by the keyboard: the number shown is that of `syncline run` of the YAML shown."""
-    count, unfit, measured = 0, 0, []
+    count, measured = 0, []
     with tempfile.TemporaryDirectory(prefix="syncline-serve-") as folder:
         for number in (*TURNED, 0):
             what = f"lesson {number}" if number else SCENARIO
@@ -117,21 +131,25 @@ def every_knob(page, program):
                 check_number(page, program, folder, what)
                 count += turned(page, program, folder, what)
                 measured += page.driver.execute_script("return performance.getEntriesByName('answer').map((one) => one.duration)")
-            else:
-                with Server(program, SCENARIO) as server:
-                    other = Page(page.driver, server)
-                    other.open()
-                    assert other.state() == "ready", f"{what}: {other.state()}"
-                    check_number(other, program, folder, what)
-                    count += turned(other, program, folder, what)
-                    other.close()
+                page.close()
                 continue
-            page.close()
+            with Server(program, SCENARIO) as server:
+                other = Page(page.driver, server)
+                other.open()
+                assert other.state() == "ready", f"{what}: {other.state()}"
+                check_number(other, program, folder, what)
+                count += turned(other, program, folder, what)
+                other.close()
     median = statistics.median(measured)
     print(f"    {count} knobs turned, each number equal to syncline run; from knob to number {median:.0f} ms (median), "
           f"{max(measured):.0f} ms (longest)")
     assert count > 15, count
-    assert median < 1e3 * MEDIAN_S, f"median of {median:.0f} ms"
+    assert median < 1e3 * MEDIAN_S or busy(), f"median of {median:.0f} ms"
+
+
+def busy():
+    """Returns whether other programs load the machine, so that times say little."""
+    return os.getloadavg()[0] > 2 * os.cpu_count()
 
 
 def check_number(page, program, folder, what):
@@ -179,8 +197,39 @@ def address_restores(page, _):
     assert page.knobs() == knobs, "new tab"
     # What does not fit is put right or said, never shown as a number of something else.
     page.open("/lesson/2", "training.ranks=-7&x=<img src=x onerror=alert(1)>&variant=nothing&l=99")
-    assert page.state() in ("predict", "ready", "problem")
+    assert page.state() in ("predict", "ready", "problem") and not page.all("img[src=x]")
     page.check_logs("links")
+
+
+STRANGE = """
+name: "<img src=x onerror=alert(1)>"
+platform: {device: p100-sxm2, fabric: {topology: star, bandwidth: 25 Gbps, latency: 5 us}}
+workload:
+  name: "</script><b id=strange>model</b>"
+  input: [1, 1, 1]
+  layers: [{name: "<b id=strange>layer</b>", kind: custom, parameters: 25000000, macs: 1000000000}]
+training: {ranks: 8, batch_per_rank: 64}
+variants: {"<b id=strange>ring</b>": {training.algorithm: ring}, '"&amp;': {training.algorithm: binomial-tree}}
+"""
+
+
+def strange_names(page, program):
+    """Names of a scenario are text, never markup; numbers are those of syncline run."""
+    with tempfile.TemporaryDirectory(prefix="syncline-serve-") as folder:
+        (pathlib.Path(folder) / "strange.yaml").write_text(STRANGE)
+        with Server(program, pathlib.Path(folder) / "strange.yaml") as server:
+            other = Page(page.driver, server)
+            other.open()
+            assert other.state() == "ready", other.text()
+            assert "<b id=strange>ring</b>" in other.text(), "the variant's name is not shown as it is"
+            check_number(other, program, folder, "strange names")
+            turned(other, program, folder, "strange names")
+            other.driver.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            time.sleep(1)
+            made = other.driver.execute_script("return document.querySelectorAll('#strange, img[src=x], svg #strange').length")
+            assert not made, f"{made} elements are made of names"
+            other.check_logs("strange names")
+            other.close()
 
 
 FOCUSABLE = """
@@ -216,6 +265,9 @@ def by_keyboard(page, _):
         return all.filter((one) => !one.textContent.trim() && !one.getAttribute("aria-label") && !one.labels?.length
             && !one.title && !one.getAttribute("aria-labelledby")).map((one) => one.outerHTML.slice(0, 120));""")
     assert not nameless, f"controls without a name: {nameless}"
+    assert len(page.all("h1")) == 1 and len(page.all("main")) == 1
+    spoken = page.one(WHY).get_attribute("aria-live") or page.one(WHY).get_attribute("role")
+    assert spoken in ("polite", "status"), "a screen reader does not say what changed"
     check_player(page)
     print(f"    {wanted} controls reached by Tab")
     page.check_logs("keyboard")
@@ -252,8 +304,8 @@ def check_player(page):
 def reduced_motion(page, _):
     """With reduced motion nothing moves by itself; else the picture plays once after a guess."""
     for motion in ("reduce", "no-preference"):
-        page.emulate(motion=motion)
         page.open("/lesson/2")
+        page.emulate(motion=motion)
         page.skip()
         page.one(CLOCK)
         time.sleep(0.4)
@@ -264,7 +316,6 @@ def reduced_motion(page, _):
         running = page.driver.execute_script("return document.getAnimations().filter((one) => one.playState === 'running').length")
         assert motion != "reduce" or not running, f"{running} animations run"
         page.close()
-    page.emulate()
 
 
 def looks_right(page, _):
@@ -302,7 +353,7 @@ def looks_right(page, _):
     resize(page.driver, 1280)
 
 
-ALL = [token_leaves, without_token, predict_first, judged, odd_guesses, every_knob, address_restores, by_keyboard, reduced_motion,
+ALL = [starts, token_leaves, without_token, predict_first, judged, odd_guesses, every_knob, address_restores, strange_names, by_keyboard, reduced_motion,
        looks_right]
 
 
@@ -313,7 +364,7 @@ def main(program, names):
         sys.exit(77)
     failed = []
     try:
-        with Server(program) as server:
+        with Server(program, "2") as server:
             for check in ALL:
                 if names and check.__name__ not in names:
                     continue

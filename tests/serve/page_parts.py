@@ -1,10 +1,11 @@
 """The live page as its reader uses it: every selector that the tests need is here."""
 import json
+import pathlib
 import re
 import sys
 import time
 
-sys.path.insert(1, str(__import__("pathlib").Path(__file__).resolve().parents[1] / "page"))
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "page"))
 from reader import browser, resize  # noqa: E402,F401
 from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402

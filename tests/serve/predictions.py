@@ -59,7 +59,7 @@ def open_after(server, _):
     done = desk.predict([0.8 + 2 * n * 0.1 for n in (2, 4, 8, 16)])
     assert done["done"] and "parameter server" in done["judgement"] and done["model"]["name"] == "like a parameter server", done
     assert all(math.isclose(a, b, rel_tol=1e-9) for a, b in zip(done["seconds"], SECONDS)), done["seconds"]
-    for section in ("answer", "exercises", "solutions", "mistakes"):
+    for section in ("answer", "exercises", "solutions", "further"):
         assert done[section], section
     answer = desk.run("ring-8")
     assert answer.status == 200, answer

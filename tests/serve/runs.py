@@ -71,7 +71,7 @@ def scenario_of_the_command_line(_, program):
     """A scenario needs no prediction; a file on the command line may name files beside it."""
     with tempfile.TemporaryDirectory(prefix="syncline-serve-") as name:
         folder = pathlib.Path(name)
-        (folder / "cluster.yaml").write_text((CLONE / "platforms/p100-25g.yaml").read_text())
+        (folder / "cluster.yaml").write_text("device: p100-sxm2\nfabric: {topology: star, bandwidth: 25 Gbps, latency: 5 us}\n")
         (folder / "own.yaml").write_text("name: own\nplatform: cluster.yaml\nworkload: alexnet-tf\n"
                                          "training: {ranks: 8, batch_per_rank: 64}\n"
                                          "variants: {ring: {training.algorithm: ring}, tree: {training.algorithm: binomial-tree}}\n")

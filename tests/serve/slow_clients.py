@@ -30,6 +30,16 @@ def closed(connection):
     return False
 
 
+def crowd(server, _):
+    """A class that opens the page at the same moment is let in at once; a full backlog costs a second."""
+    begin = time.monotonic()
+    clients = [server.connect() for _ in range(CLIENTS)]
+    seconds = time.monotonic() - begin
+    for one in clients:
+        one.close()
+    assert seconds < 0.9, f"{CLIENTS} connections took {seconds:.2f} s"
+
+
 def silent(server, _):
     clients = [opened(server, index) for index in range(CLIENTS)]
     begin, latencies, open_ones = time.monotonic(), [], clients
@@ -98,4 +108,4 @@ def unread_answers(server, _):
     server.alive()
 
 
-ALL = [silent, dripping, unread_answers]
+ALL = [crowd, silent, dripping, unread_answers]

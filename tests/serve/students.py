@@ -8,8 +8,8 @@ from lessons import Desk, check_same, lesson_numbers, simulated, time_of
 
 STUDENTS = 10
 ROUNDS = 4
+# Ten times a lone run, if other programs load the machine.
 MEDIAN_S = 1
-LONGEST_S = 5
 
 
 def varied(knobs, share):
@@ -33,8 +33,9 @@ def ten_at_once(server, program):
     def ask(student, turn):
         desk = desks[student, (1, 2, 2, 7, 10)[(student + turn) % 5]]
         settings = varied(desk.subject["knobs"], (1 + student + STUDENTS * turn) / 1000)
-        ranks = "training.ranks" in [knob["key"] for knob in desk.subject["knobs"]]
+        ranks = any(knob["key"] == "training.ranks" and "32" in knob["values"] for knob in desk.subject["knobs"])
         return desk.run(desk.subject["variant"], {**settings, **({"training.ranks": "32"} if ranks else {})})
+    lone = statistics.median(ask(0, ROUNDS + turn).seconds for turn in range(5))
     answers = []
     with ThreadPoolExecutor(STUDENTS) as pool:
         for turn in range(ROUNDS):
@@ -46,11 +47,11 @@ def ten_at_once(server, program):
     runs = [(what, answer.json()) for what, answer in answers]
     ranks = [run["result"]["ranks"] for _, run in runs]
     print(f"    {len(answers)} runs, {ranks.count(32)} of 32 ranks, {STUDENTS} at a time: median "
-          f"{1e3 * statistics.median(seconds):.0f} ms, longest {1e3 * max(seconds):.0f} ms")
+          f"{1e3 * statistics.median(seconds):.0f} ms, longest {1e3 * max(seconds):.0f} ms; one alone {1e3 * lone:.0f} ms")
     assert ranks.count(32) > len(ranks) / 2, ranks
     assert len({run["yaml"] for _, run in runs}) > len(runs) / 2, "most students asked for the same"
-    assert statistics.median(seconds) < MEDIAN_S, f"median of {statistics.median(seconds):.2f} s"
-    assert max(seconds) < LONGEST_S, f"the longest of {sorted(seconds)}"
+    limit = max(MEDIAN_S, STUDENTS * lone)
+    assert statistics.median(seconds) < limit and max(seconds) < 3 * limit, f"{sorted(seconds)}, alone {lone:.2f} s"
     check_yaml(program, runs)
 
 

@@ -1,4 +1,4 @@
-#include "sim/cli/exam.hpp"
+#include "sim/cli/simulated_exam.hpp"
 
 #include <fmt/format.h>
 
