@@ -14,6 +14,7 @@ from page_parts import (AGAIN, CLOCK, COMMIT, JUDGEMENT, PLAY, PREDICT, PREDICTI
 from server import Server
 
 import looks  # of tests/page, by page_parts
+import pictures
 
 TURNED = (1, 2, 3, 4, 9, 13)
 SCENARIO = "zhang-2021"
@@ -354,7 +355,7 @@ def looks_right(page, _):
 
 
 ALL = [starts, token_leaves, without_token, predict_first, judged, odd_guesses, every_knob, address_restores, strange_names, by_keyboard, reduced_motion,
-       looks_right]
+       looks_right, *pictures.ALL]
 
 
 def main(program, names):

@@ -232,6 +232,7 @@ function player(parent, first_run, {autoplay = false, frame = null} = {}) {
         step,
         element,
         choose,
+        get run() { return run; },
         get seconds() { return seconds; },
         set seconds(value) { go(value); }
     };
