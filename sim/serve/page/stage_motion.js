@@ -20,14 +20,17 @@ function film_window_of(run) {
     const known = run.variant?.timeline?.window_s ?? run.variant?.stages?.window_s;
     const {all, shown} = iterations_of(run);
     if (known > 0) return known * shown / all;
-    return (run.messages?.end_s ?? []).reduce((last, end) => Math.max(last, end), 0) || run.result?.iteration_time_s || 1;
+    return (run.messages?.end_s ?? []).reduce((last, end) => Math.max(last, end), 0) || run.result?.iteration_time_s ||
+        1;
 }
 
 class Motion {
     constructor(run) {
         const none = {processes: [], nodes: [], links: [], routes: [], exchanges: [], left_out: 0, note: ""};
-        const columns = ["from", "to", "bytes", "start_s", "end_s", "through_s", "exchange", "step", "block", "blocks",
-                         "contributions", "route", "reduces"];
+        const columns = [
+            "from", "to", "bytes", "start_s", "end_s", "through_s", "exchange", "step", "block", "blocks",
+            "contributions", "route", "reduces"
+        ];
         Object.assign(this, none, Object.fromEntries(columns.map((name) => [name, []])), run.messages ?? {});
         this.run = run;
         // Later iterations are not shown at all; of those that are, messages of high ranks may be missing.
@@ -44,8 +47,10 @@ class Motion {
             return this.is_server(name) ? `S${number}` : number || name;
         });
         this.hues = owner_hues(this.processes.map((name) => !this.is_server(name)));
-        this.traffic = this.exchanges.map((exchange, index) => ({...exchange, index, first_s: Infinity, last_s: 0, list: []}));
-        const by_end = [...this.from.keys()].sort((a, b) => this.end_s[a] - this.end_s[b] || this.step[a] - this.step[b]);
+        this.traffic =
+            this.exchanges.map((exchange, index) => ({...exchange, index, first_s: Infinity, last_s: 0, list: []}));
+        const by_end =
+            [...this.from.keys()].sort((a, b) => this.end_s[a] - this.end_s[b] || this.step[a] - this.step[b]);
         for (const i of by_end) {
             const exchange = this.traffic[this.exchange[i]];
             if (!exchange) continue;
@@ -126,12 +131,14 @@ class Motion {
         const times = [...this.start_s, ...this.end_s];
         for (const {passes} of this.run.variant?.stages?.stages ?? [])
             for (let i = 0; i < passes.length; i += 5)
-                times.push(passes[i + 3] * this.run.variant.stages.tick_s, passes[i + 4] * this.run.variant.stages.tick_s);
+                times.push(
+                    passes[i + 3] * this.run.variant.stages.tick_s, passes[i + 4] * this.run.variant.stages.tick_s);
         if (this.count === 0 || this.run.variant?.stages)
             for (const lane of this.run.variant?.timeline?.lanes ?? [])
                 for (let i = 0; i < lane.bars.length; i += 5)
-                    times.push(lane.bars[i + 1] * this.run.variant.timeline.tick_s,
-                               lane.bars[i + 2] * this.run.variant.timeline.tick_s);
+                    times.push(
+                        lane.bars[i + 1] * this.run.variant.timeline.tick_s,
+                        lane.bars[i + 2] * this.run.variant.timeline.tick_s);
         times.sort((a, b) => a - b);
         const apart = this.run.variant?.stages || this.count === 0 ? 1e-4 * this.window_s :
                                                                      Math.max(0.05 * this.usual_s(), this.slack_s);
@@ -197,7 +204,9 @@ class Blocks {
         for (const i of order) {
             for (; next < arrivals.length && motion.landed(arrivals[next], motion.start_s[i]); ++next)
                 this.each(arrivals[next], motion.to[arrivals[next]], (at) => got.add(at));
-            this.each(i, motion.from[i], (at) => { if (!got.has(at)) this.first[at] = this.members.length; });
+            this.each(i, motion.from[i], (at) => {
+                if (!got.has(at)) this.first[at] = this.members.length;
+            });
         }
     }
 
@@ -240,7 +249,8 @@ function owner_hues(owns) {
 }
 
 const owner_paint = (i, count) => hue_paint(Math.round(25 + 330 * i / Math.max(count, 1)));
-const hue_paint = (hue) => (hue === null || hue === undefined ? "var(--ink)" : `oklch(var(--owner-l) var(--owner-c) ${hue})`);
+const hue_paint = (hue) =>
+    (hue === null || hue === undefined ? "var(--ink)" : `oklch(var(--owner-l) var(--owner-c) ${hue})`);
 
 /// Returns the text of an SVG element. For numbers and fixed words only: nothing is escaped.
 function mark_of(tag, attributes, text = "") {
@@ -274,8 +284,7 @@ function hatch_of() {
         definitions: shape(
             "defs", {},
             shape(
-                "pattern",
-                {id, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
+                "pattern", {id, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
                 shape("rect", {width: 7, height: 7, fill: "var(--stage-soft)"}),
                 shape("rect", {width: 2.2, height: 7, fill: "var(--stage-hatch)"})))
     };
