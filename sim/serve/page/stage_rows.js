@@ -173,9 +173,8 @@ class RowsStage {
             const one = list.length === 1, all = this.rows.filter(({process}) => process.startsWith(`${noun} `)).length;
             const who = one ? list[0].row.process : `${list.length === all ? "all " : ""}${list.length} ${noun}s`;
             const name = list[0].bar?.name ?? "", layer = /^(?:forward|backward) of (.*)$/.exec(name)?.[1];
-            const where = layer ? ` of ${layer}` :
-                name ? ` in ${/ ^(push|pull) /.test(name) ? "the " : ""}${name}` :
-                       "";
+            const article = /^(push|pull) /.test(name) ? "the " : "";
+            const where = layer ? ` of ${layer}` : name && ` in ${article}${name}`;
             const same = what !== "waiting" && list.every(({bar}) => bar.name === list[0].bar.name);
             return `${who} ${kind_verb(what, one)}${same ? where : ""}`;
         });
