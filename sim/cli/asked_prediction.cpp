@@ -9,19 +9,15 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/base/regular_file.hpp"
 #include "sim/base/units.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/table_options.hpp"
-#include "sim/document/read_text.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/written_files.hpp"
 
 namespace syncline::cli {
 
 namespace {
-
-const std::string header = "lesson,row,predicted_s,answer_s,error\n";
 
 std::string line_of_input() {
     std::string line;
@@ -68,29 +64,6 @@ std::string compared(const lesson::Questionnaire& questionnaire, const lesson::P
     if (rows.size() == 1) return "";
     return text::aligned(rows, model != nullptr ? 1 : 0, TableOptions{}.on_stdout()) + "\n" +
            lesson::judgement(questionnaire, prediction) + "\n";
-}
-
-std::string kept_predictions(const std::string& path) {
-    const FileContent file = read_regular(path, config::largest_yaml);
-    if (file.problem == FileContent::Problem::missing) return header;
-    if (file.problem == FileContent::Problem::none && file.text.starts_with(header)) return file.text;
-    throw ConfigError(
-        {{{path, 1, 1, ""},
-          "this is not a file of predictions",
-          fmt::format("name a new file, or one that begins with {}", header.substr(0, header.size() - 1))}});
-}
-
-std::string prediction_lines(const lesson::Lesson& lesson, const lesson::Questionnaire& questionnaire,
-                             const lesson::Prediction& prediction) {
-    std::string lines;
-    for (std::size_t i = 0; i < prediction.size(); ++i) {
-        if (!prediction[i]) continue;
-        const double answer = questionnaire.seconds.at(i);
-        lines +=
-            text::line({text::quoted(lesson.name), text::quoted(questionnaire.rows.at(i)), text::field(*prediction[i]),
-                        text::field(answer), fmt::format("{:.4f}", *prediction[i] / answer - 1)});
-    }
-    return lines;
 }
 
 }  // namespace syncline::cli

@@ -15,12 +15,4 @@ lesson::Prediction asked_prediction(const lesson::Questionnaire& questionnaire);
 /// the judgement; empty if nothing was predicted.
 std::string compared(const lesson::Questionnaire& questionnaire, const lesson::Prediction& prediction);
 
-/// Returns the content of a file of predictions, or only its header if there is none. Throws ConfigError if `path` is
-/// another file.
-std::string kept_predictions(const std::string& path);
-
-/// Returns the lines of CSV for the rows that were predicted; `error` is (predicted - answer)/answer.
-std::string prediction_lines(const lesson::Lesson& lesson, const lesson::Questionnaire& questionnaire,
-                             const lesson::Prediction& prediction);
-
 }  // namespace syncline::cli

@@ -22,6 +22,7 @@
 #include "sim/lesson/prediction.hpp"
 #include "sim/output/cells.hpp"
 #include "sim/output/written_files.hpp"
+#include "sim/serve/prediction_file.hpp"
 
 namespace syncline::cli {
 
@@ -47,7 +48,8 @@ std::string table(const std::vector<lesson::Lesson>& lessons) {
     std::vector<text::Row> rows{{"lesson", "name", "question"}};
     for (const lesson::Lesson& one : lessons) rows.push_back({fmt::format("{}", one.number), one.name, one.title});
     return text::aligned(rows, 2, TableOptions{}.on_stdout()) +
-           "\n`syncline lesson NUMBER` runs a lesson; with --handout it only prints the text, without the answers.\n";
+           "\n`syncline lesson NUMBER` runs a lesson; with --handout it only prints the text, without the answers.\n"
+           "`syncline serve NUMBER` shows it in a browser, with knobs to turn.\n";
 }
 
 /// Waits for Enter, or for the end of the input.
@@ -60,7 +62,7 @@ void wait_for_enter(const char* what) {
 /// Checks that predictions can be kept before somebody types them.
 void require_predictions(const LessonArguments& options) {
     if (options.predictions.empty()) return;
-    kept_predictions(options.predictions);
+    serve::kept_predictions(options.predictions);
     require_writable(options.predictions);
 }
 
@@ -68,9 +70,9 @@ void require_predictions(const LessonArguments& options) {
 lesson::Prediction predicted(const lesson::Lesson& lesson, const lesson::Questionnaire& questionnaire,
                              const LessonArguments& options) {
     lesson::Prediction prediction = asked_prediction(questionnaire);
-    const std::string lines = prediction_lines(lesson, questionnaire, prediction);
+    const std::string lines = serve::prediction_lines(lesson, questionnaire, prediction);
     if (!options.predictions.empty() && !lines.empty())
-        write_file(options.predictions, kept_predictions(options.predictions) + lines);
+        write_file(options.predictions, serve::kept_predictions(options.predictions) + lines);
     return prediction;
 }
 

@@ -5,7 +5,8 @@
 #include "sim/lesson/lesson.hpp"
 #include "sim/lesson/prediction.hpp"
 
-/// Predictions as CSV, which a student may hand in: lesson, row, predicted and right time, and the error.
+/// Predictions as CSV, which a student may hand in: lesson, row, predicted and right time, and
+/// (predicted - answer)/answer.
 namespace syncline::serve {
 
 inline constexpr const char* prediction_header = "lesson,row,predicted_s,answer_s,error\n";

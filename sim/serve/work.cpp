@@ -233,7 +233,8 @@ Json training(const config::Variant& variant) {
     return {{"result", object_of(explanation.result)},
             {"variant", page_of(page)},
             {"picture", page.picture},
-            {"messages", lowered != nullptr ? page_messages(*lowered, view, limits) : Json(nullptr)}};
+            {"messages", lowered != nullptr ? page_messages(*lowered, view, limits)
+                                            : page_messages(variant.cluster, view, explanation.result.ranks, limits)}};
 }
 
 /// Messages and timeline are those of the largest size.
