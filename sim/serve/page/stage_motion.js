@@ -47,18 +47,51 @@ class Motion {
             return this.is_server(name) ? `S${number}` : number || name;
         });
         this.hues = owner_hues(this.processes.map((name) => !this.is_server(name)));
-        this.traffic =
-            this.exchanges.map((exchange, index) => ({...exchange, index, first_s: Infinity, last_s: 0, list: []}));
+        this.traffic = this.divided();
+    }
+
+    /// Returns the exchanges with their messages in the order of their ends, each iteration's as an exchange of its
+    /// own.
+    divided() {
+        const repetition = this.repetitions(), found = new Map();
         const by_end =
             [...this.from.keys()].sort((a, b) => this.end_s[a] - this.end_s[b] || this.step[a] - this.step[b]);
         for (const i of by_end) {
-            const exchange = this.traffic[this.exchange[i]];
-            if (!exchange) continue;
+            const number = this.exchange[i], of = this.exchanges[number];
+            if (!of) continue;
+            const key = `${number} ${repetition[i]}`;
+            if (!found.has(key)) {
+                const what = repetition[i] > 0 ? `${of.what}, iteration ${repetition[i] + 1}` : of.what;
+                found.set(key, {...of, what, index: found.size, first_s: Infinity, last_s: 0, list: []});
+            }
+            const exchange = found.get(key);
             exchange.list.push(i);
             exchange.first_s = Math.min(exchange.first_s, this.start_s[i]);
             exchange.last_s = Math.max(exchange.last_s, this.end_s[i]);
         }
-        this.traffic = this.traffic.filter(({list}) => list.length > 0);
+        return [...found.values()];
+    }
+
+    /// Returns for each message how often its sender had done the same exchange before: 0 if there is one iteration.
+    repetitions() {
+        const result = new Uint16Array(this.count);
+        if (iterations_of(this.run).all < 2) return result;
+        const order = [...this.from.keys()].sort((a, b) => this.start_s[a] - this.start_s[b]);
+        const rounds = new Map();  // sender and exchange → {number, ends: of the messages of this round}
+        for (const i of order) {
+            const key = `${this.from[i]} ${this.exchange[i]}`,
+                  message = `${this.to[i]} ${this.step[i]} ${this.block[i]}`;
+            if (!rounds.has(key)) rounds.set(key, {number: 0, ends: new Map()});
+            const round = rounds.get(key);
+            // Parts of a message on several ports are under way together.
+            if (round.ends.has(message) && this.start_s[i] >= round.ends.get(message) - this.slack_s) {
+                ++round.number;
+                round.ends.clear();
+            }
+            round.ends.set(message, this.end_s[i]);
+            result[i] = round.number;
+        }
+        return result;
     }
 
     is_server(name) { return /^server\b/.test(name); }
