@@ -7,8 +7,7 @@ function pictures(run, width) {
              ["pipeline", "stages", stage_pipeline], ["ring", "the ring and its blocks", stage_ring],
              ["tree", "the tree", stage_tree], ["pairs", "pairs of ranks", stage_pairs],
              ["fabric", "the network", stage_fabric], ["all", "who has sent to whom", stage_matrix],
-             ["rows", "who does what", stage_rows]
-         ]) {
+             ["rows", "who does what", stage_rows]]) {
         const found = make_stage(run, width);
         if (found) made.push({name, title, ...found});
     }
@@ -44,8 +43,10 @@ class Film {
         const sending_s = steps.reduce((sum, {from, to}) => sum + to - from, 0);
         const few = steps.length <= 66, whole = few ? 10 : Math.min(30, Math.max(12, 0.15 * steps.length));
         for (const {from, to, busy: sends} of parts)
-            this.add(from, to, sends ? Math.max(few ? 0.3 : 0, whole * (to - from) / sending_s) :
-                                       Math.max(0.2, 1.5 * Math.min(1, 4 / quiet.length) * (to - from) / longest_s));
+            this.add(
+                from, to,
+                sends ? Math.max(few ? 0.3 : 0, whole * (to - from) / sending_s) :
+                        Math.max(0.2, 1.5 * Math.min(1, 4 / quiet.length) * (to - from) / longest_s));
     }
 
     piece_of(film_s) {
@@ -58,7 +59,8 @@ class Film {
     }
 
     film(seconds) {
-        const {from, to, start, length} = this.pieces.find((piece) => seconds < piece.to) ?? this.pieces[this.pieces.length - 1];
+        const {from, to, start, length} =
+            this.pieces.find((piece) => seconds < piece.to) ?? this.pieces[this.pieces.length - 1];
         return start + length * Math.min(1, Math.max(0, seconds - from) / (to - from));
     }
 
@@ -75,13 +77,15 @@ let players = 0;
 function player(parent, first_run, {autoplay = false, frame = null} = {}) {
     const calm = matchMedia("(prefers-reduced-motion: reduce)");
     const id = `player-said-${players++}`;
-    const title = make("h3", {}), choices = make("div", {class: "player-choices", role: "group", "aria-label": "Picture"});
+    const title = make("h3", {}),
+          choices = make("div", {class: "player-choices", role: "group", "aria-label": "Picture"});
     const box = make("div", {class: "player-picture"});
     const said = make("p", {class: "player-said", id, "aria-live": "off"});
     const button = (name, label, text, act) =>
         make("button", {type: "button", class: name, "aria-label": label, title: label, onclick: act}, text);
     const play_button = button("play", "Play", "▶", () => (playing ? pause() : play()));
-    const back = button("back", "One step back", "◂", () => step(-1)), on = button("on", "One step on", "▸", () => step(1));
+    const back = button("back", "One step back", "◂", () => step(-1)),
+          on = button("on", "One step on", "▸", () => step(1));
     const slider = make("input", {type: "range", min: 0, max: 1000, step: 1, value: 0, "aria-label": "Time"});
     const clock = make("output", {class: "clock"});
     const speed = make(
@@ -115,7 +119,8 @@ function player(parent, first_run, {autoplay = false, frame = null} = {}) {
         list = pictures(run, shown_width);
         choices.replaceChildren(...list.map(
             (picture) => make(
-                "button", {type: "button", "data-name": picture.name, onclick: () => choose(picture.name)}, picture.title)));
+                "button", {type: "button", "data-name": picture.name, onclick: () => choose(picture.name)},
+                picture.title)));
         choices.hidden = list.length < 2;
         element.hidden = list.length === 0;
         choose(list.some(({name}) => name === chosen) ? chosen : list[0]?.name ?? "");
@@ -135,8 +140,9 @@ function player(parent, first_run, {autoplay = false, frame = null} = {}) {
         const of = run.kind === "exchange" ? "of the exchange" : "of training";
         const {all, shown} = iterations_of(run);
         const part = all > shown ? ` The first ${shown} of ${all} iterations are shown.` : "";
-        pace.textContent = calm.matches ? part :
-                                          `One second on the screen is ${units.s(Number(second.toPrecision(2)))} ${of}` +
+        pace.textContent = calm.matches ?
+            part :
+            `One second on the screen is ${units.s(Number(second.toPrecision(2)))} ${of}` +
                 (second > 0.95 ? "." : `, slow motion ${digits(1 / second, 2)}×.`) + part;
         frame?.(seconds);
     }
@@ -232,6 +238,7 @@ function player(parent, first_run, {autoplay = false, frame = null} = {}) {
         step,
         element,
         choose,
+        get run() { return run; },
         get seconds() { return seconds; },
         set seconds(value) { go(value); }
     };

@@ -1,4 +1,5 @@
-// The network: cables coloured by their use at this moment, flows in the colours of their senders, messages on their way.
+// The network: cables coloured by their use at this moment, flows in the colours of their senders, messages on their
+// way.
 
 /// Reads the nodes and cables of a picture that the program drew.
 function fabric_of(picture) {
@@ -74,9 +75,9 @@ class FabricStage {
         });
         this.servers = motion.processes.map((name) => motion.is_server(name));
         const switches = [...fabric.nodes.values()].filter(({host}) => !host);
-        const own_servers =
-            [...this.hosted].filter(([, list]) => list.some((process) => this.servers[process]));
-        const apart = own_servers.length > 0 && own_servers.every(([, list]) => list.every((process) => this.servers[process]));
+        const own_servers = [...this.hosted].filter(([, list]) => list.some((process) => this.servers[process]));
+        const apart =
+            own_servers.length > 0 && own_servers.every(([, list]) => list.every((process) => this.servers[process]));
         this.incast = apart && switches.length === 1 && fabric.cables.length >= this.hosted.size;
         if (this.incast)
             this.place_incast(switches[0], own_servers.map(([name]) => name));
@@ -90,13 +91,15 @@ class FabricStage {
         this.over = shape("g");
         this.dotted = shape("g");
         this.inside = shape("g");
-        this.svg = stage_svg(width, this.height, this.name(), this.ground, this.moving, this.over, this.dotted, this.inside);
+        this.svg =
+            stage_svg(width, this.height, this.name(), this.ground, this.moving, this.over, this.dotted, this.inside);
         this.paint_ground();
     }
 
     name() {
         const hosts = [...this.fabric.nodes.values()].filter(({host}) => host).length;
-        return `The network: ${counted(hosts, "host")}, ${counted(this.fabric.cables.length, "cable")}, and the messages on them`;
+        return `The network: ${counted(hosts, "host")}, ${
+            counted(this.fabric.cables.length, "cable")}, and the messages on them`;
     }
 
     /// Workers in an arc, the switch, and the servers to the right of it.
@@ -112,24 +115,31 @@ class FabricStage {
         this.at = new Map([[center.name, {x, y}]]);
         workers.forEach((name, i) => {
             const angle = (180 + spread / 2 - spread * (count > 1 ? i / (count - 1) : 0.5)) * Math.PI / 180;
-            this.at.set(name, {x: x + 1.18 * radius * Math.cos(angle) - (narrow ? 0 : 8), y: y - radius * Math.sin(angle)});
+            this.at.set(
+                name, {x: x + 1.18 * radius * Math.cos(angle) - (narrow ? 0 : 8), y: y - radius * Math.sin(angle)});
         });
         const servers = server_nodes.length, high = Math.min(narrow ? 250 : 300, servers * (narrow ? 120 : 150));
         this.column = {
             width: narrow ? 50 : 74,
-            height: servers > 4 ? Math.max(16, Math.min(30, 260 / servers)) : servers > 2 ? 48 : servers > 1 ? 70 : narrow ? 96 : 120
+            height: servers > 4 ? Math.max(16, Math.min(30, 260 / servers)) :
+                servers > 2     ? 48 :
+                servers > 1     ? 70 :
+                narrow          ? 96 :
+                                  120
         };
-        server_nodes.forEach((name, i) => this.at.set(name, {
-            x: width - (narrow ? 42 : 78),
-            y: y + (servers > 1 ? (i / (servers - 1) - 0.5) * high : 0)
-        }));
+        server_nodes.forEach(
+            (name, i) => this.at.set(
+                name, {x: width - (narrow ? 42 : 78), y: y + (servers > 1 ? (i / (servers - 1) - 0.5) * high : 0)}));
         this.hub = center.name;
         this.disc = count > 16 ? (narrow ? 6 : 8) : count > 8 ? (narrow ? 9 : 12) : narrow ? 13 : 17;
         // Other hosts without processes are left out.
         this.fabric = {
             nodes: this.fabric.nodes,
             cables: this.fabric.cables.filter(({a, b}) => this.at.has(a) && this.at.has(b))
-                        .map((cable) => ({...cable, pieces: [[cable.a, cable.b].map((name) => [this.at.get(name).x, this.at.get(name).y])]}))
+                        .map((cable) => ({
+                                 ...cable,
+                                 pieces: [[cable.a, cable.b].map((name) => [this.at.get(name).x, this.at.get(name).y])]
+                             }))
         };
     }
 
@@ -139,15 +149,18 @@ class FabricStage {
         const xs = points.map(([x]) => x), ys = points.map(([, y]) => y);
         const low = [Math.min(...xs), Math.min(...ys)], high = [Math.max(...xs), Math.max(...ys)];
         const wide = Math.max(high[0] - low[0], 1), tall = Math.max(high[1] - low[1], 1);
-        const margin = this.motion.links.some(({name}) => name.startsWith("node-")) ? 58 : 34, most = width < 560 ? width : 420;
+        const margin = this.motion.links.some(({name}) => name.startsWith("node-")) ? 66 : 34,
+              most = width < 560 ? width : 420;
         const scale = Math.min((width - 2 * margin) / wide, (most - 2 * margin) / tall);
         // Trees are drawn taller than they are, so that their cables do not lie flat.
         const upright = tall < 0.5 * wide ? Math.min(2, 0.5 * wide / tall) : 1;
         this.height = Math.max(140, Math.round(tall * scale * upright + 2 * margin + 16));
-        const place = ([x, y]) => [(width - wide * scale) / 2 + (x - low[0]) * scale, margin + (y - low[1]) * scale * upright];
+        const place =
+            ([x, y]) => [(width - wide * scale) / 2 + (x - low[0]) * scale, margin + (y - low[1]) * scale * upright];
         this.fabric = {
             nodes: this.fabric.nodes,
-            cables: this.fabric.cables.map((cable) => ({...cable, pieces: cable.pieces.map((piece) => piece.map(place))}))
+            cables:
+                this.fabric.cables.map((cable) => ({...cable, pieces: cable.pieces.map((piece) => piece.map(place))}))
         };
         this.at = new Map([...this.fabric.nodes.values()].map(({name, x, y}) => {
             const [a, b] = place([x, y]);
@@ -167,8 +180,7 @@ class FabricStage {
             const there = {cable, pieces: cable.pieces.map(with_normals)};
             const turned = [...cable.pieces].reverse().map((piece) => [...piece].reverse());
             const back = {cable, pieces: turned.map(with_normals)};
-            for (const way of [there, back])
-                way.length = way.pieces.reduce((sum, piece) => sum + piece.length_px, 0);
+            for (const way of [there, back]) way.length = way.pieces.reduce((sum, piece) => sum + piece.length_px, 0);
             if (!this.ways.has(`${cable.a} ${cable.b}`)) this.ways.set(`${cable.a} ${cable.b}`, there);
             if (!this.ways.has(`${cable.b} ${cable.a}`)) this.ways.set(`${cable.b} ${cable.a}`, back);
         }
@@ -198,8 +210,9 @@ class FabricStage {
                 }
             for (const [way, set] of senders) {
                 way.most = Math.max(way.most, set.size);
-                const back = this.ways.get(`${way.cable.b} ${way.cable.a}`) === way ? this.ways.get(`${way.cable.a} ${way.cable.b}`) :
-                                                                                      this.ways.get(`${way.cable.b} ${way.cable.a}`);
+                const back = this.ways.get(`${way.cable.b} ${way.cable.a}`) === way ?
+                    this.ways.get(`${way.cable.a} ${way.cable.b}`) :
+                    this.ways.get(`${way.cable.b} ${way.cable.a}`);
                 if (senders.has(back)) way.both = back.both = true;
             }
         }
@@ -250,19 +263,30 @@ class FabricStage {
     paint_ground() {
         const {motion} = this;
         for (const [node, hosts] of this.incast ? [] : this.ports()) {
-            const points = hosts.map((host) => this.at.get(host)), middle = this.outside(points[0], points[points.length - 1], 54);
+            const points = hosts.map((host) => this.at.get(host)),
+                  middle = this.outside(points[0], points[points.length - 1], 82);
             this.ground.append(
                 shape("path", {
-                    d: points_path(points.map(({x, y}) => [x, y])), fill: "none", stroke: "var(--stage-soft)",
-                    "stroke-width": short(2 * this.disc + 12), "stroke-linejoin": "round", "stroke-linecap": "round"
+                    d: points_path(points.map(({x, y}) => [x, y])),
+                    fill: "none",
+                    stroke: "var(--stage-soft)",
+                    "stroke-width": short(2 * this.disc + 12),
+                    "stroke-linejoin": "round",
+                    "stroke-linecap": "round"
                 }),
                 middle_text(middle[0], middle[1] + 4, 12, node.replace("-", " "), {fill: "var(--faint)"}));
         }
         for (const cable of this.fabric.cables) {
             const d = cable.pieces.map((piece) => points_path(piece)).join("");
-            const line = {d, fill: "none", "stroke-linejoin": "round", "stroke-linecap": cable.pieces.length > 1 ? "butt" : "round"};
+            const line = {
+                d,
+                fill: "none",
+                "stroke-linejoin": "round",
+                "stroke-linecap": cable.pieces.length > 1 ? "butt" : "round"
+            };
             cable.casing = shape("path", {...line, stroke: "var(--load-0)", "stroke-width": short(cable.wide + 3)});
-            cable.bed = shape("path", {...line, stroke: "var(--stage-soft)", "stroke-width": short(Math.max(1, cable.wide))});
+            cable.bed =
+                shape("path", {...line, stroke: "var(--stage-soft)", "stroke-width": short(Math.max(1, cable.wide))});
             this.ground.append(
                 titled(cable.casing, `${cable.a} – ${cable.b}${cable.text ? `, ${cable.text}` : ""}`), cable.bed);
         }
@@ -273,14 +297,29 @@ class FabricStage {
             if (!at) continue;
             const processes = this.hosted.get(node.name) ?? [];
             const title = processes.length > 0 ?
-                `${node.name}: ${listed(processes.slice(0, 8).map((process) => motion.name(process)))}${processes.length > 8 ? " …" : ""}` :
+                `${node.name}: ${listed(processes.slice(0, 8).map((process) => motion.name(process)))}${
+                    processes.length > 8 ? " …" : ""}` :
                 node.name;
             if (!node.host) {
-                const big = node.name === this.hub, radius = big ? (this.width < 560 ? 26 : 34) : Math.max(7, Math.min(15, this.disc));
-                const mark = big ? shape("circle", {cx: at.x, cy: at.y, r: radius, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 1.5}) :
+                const big = node.name === this.hub,
+                      radius = big ? (this.width < 560 ? 26 : 34) : Math.max(7, Math.min(15, this.disc));
+                const mark = big ? shape("circle", {
+                    cx: at.x,
+                    cy: at.y,
+                    r: radius,
+                    fill: "var(--card)",
+                    stroke: "var(--ink)",
+                    "stroke-width": 1.5
+                }) :
                                    shape("rect", {
-                                       x: at.x - radius, y: at.y - radius, width: 2 * radius, height: 2 * radius, rx: 4,
-                                       fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 1.5
+                                       x: at.x - radius,
+                                       y: at.y - radius,
+                                       width: 2 * radius,
+                                       height: 2 * radius,
+                                       rx: 4,
+                                       fill: "var(--card)",
+                                       stroke: "var(--ink)",
+                                       "stroke-width": 1.5
                                    });
                 this.over.append(titled(mark, title));
                 if (big)
@@ -291,7 +330,13 @@ class FabricStage {
                 const {width, height} = this.column;
                 this.over.append(titled(
                     shape("rect", {
-                        x: at.x - width / 2, y: at.y - height / 2, width, height, rx: 9, fill: "var(--card)", stroke: "var(--ink)",
+                        x: at.x - width / 2,
+                        y: at.y - height / 2,
+                        width,
+                        height,
+                        rx: 9,
+                        fill: "var(--card)",
+                        stroke: "var(--ink)",
                         "stroke-width": 1.5
                     }),
                     title));
@@ -301,8 +346,12 @@ class FabricStage {
                 const paint = single !== null ? hue_paint(motion.hues[single]) : "var(--ink)";
                 this.over.append(titled(
                     shape("circle", {
-                        cx: at.x, cy: at.y, r: this.disc, fill: processes.length > 0 ? "var(--card)" : "var(--stage-soft)",
-                        stroke: paint, "stroke-width": this.disc > 9 ? 3 : 2
+                        cx: at.x,
+                        cy: at.y,
+                        r: this.disc,
+                        fill: processes.length > 0 ? "var(--card)" : "var(--stage-soft)",
+                        stroke: paint,
+                        "stroke-width": this.disc > 9 ? 3 : 2
                     }),
                     title));
                 this.hosts.push({node, at, processes, paint, server: false});
@@ -313,20 +362,25 @@ class FabricStage {
             if (server || processes.length === 0 || this.disc < 7) continue;
             const text = processes.length === 1 ? motion.labels[processes[0]] : `×${processes.length}`;
             this.over.append(middle_text(
-                at.x, at.y + (this.disc > 12 ? 4 : 3), this.disc > 12 ? 12 : this.disc > 9 ? 10 : 8, text,
-                {"font-weight": 600, "pointer-events": "none"}));
+                at.x, at.y + (this.disc > 12 ? 4 : 3),
+                this.disc > 12    ? 12 :
+                    this.disc > 9 ? 10 :
+                                    8,
+                text, {"font-weight": 600, "pointer-events": "none"}));
             if (processes.length > 1 && this.disc > 9 && !this.incast)
                 this.over.append(middle_text(
-                    at.x, at.y + this.disc + 14, 11, `${motion.labels[processes[0]]}–${motion.labels[processes[processes.length - 1]]}`,
+                    at.x, at.y + this.disc + 14, 11,
+                    `${motion.labels[processes[0]]}–${motion.labels[processes[processes.length - 1]]}`,
                     {fill: "var(--faint)"}));
         }
         if (this.incast) {
             const servers = this.hosts.filter(({server}) => server), top = Math.min(...servers.map(({at}) => at.y));
             this.over.append(middle_text(
-                servers[0].at.x, top - this.column.height / 2 - 10, 13, servers.length > 1 ? `${servers.length} servers` : "server",
-                {"font-weight": 600}));
+                servers[0].at.x, top - this.column.height / 2 - 10, 13,
+                servers.length > 1 ? `${servers.length} servers` : "server", {"font-weight": 600}));
         }
-        this.busiest_label = this.inside.appendChild(middle_text(0, 0, 12.5, "", {class: "haloed", "font-weight": 700}));
+        this.busiest_label =
+            this.inside.appendChild(middle_text(0, 0, 12.5, "", {class: "haloed", "font-weight": 700}));
     }
 
     /// A flow has the colour of its sender, or of the worker that a server answers.
@@ -375,7 +429,7 @@ class FabricStage {
             if (!busiest || rank > busiest.rank + 1e-9) busiest = {way, rank, use: way.use, senders: senders.size};
         }
         this.colour_cables(flows);
-        this.moving.innerHTML = this.stripes(flows);
+        this.moving.innerHTML = this.stripes(flows) + this.inner_lines(active);
         this.dotted.innerHTML = this.dots(active, time);
         this.fills.innerHTML = this.contents(time, active);
         this.label_busiest(busiest);
@@ -384,8 +438,8 @@ class FabricStage {
 
     colour_cables(flows) {
         for (const cable of this.fabric.cables) {
-            const use = Math.max(
-                ...[`${cable.a} ${cable.b}`, `${cable.b} ${cable.a}`].map((key) => (flows.has(this.ways.get(key)) ? this.ways.get(key).use : 0)));
+            const use = Math.max(...[`${cable.a} ${cable.b}`, `${cable.b} ${cable.a}`].map(
+                (key) => (flows.has(this.ways.get(key)) ? this.ways.get(key).use : 0)));
             const level = use <= 0.001 ? 0 : use < 0.34 ? 1 : use < 0.67 ? 2 : use < 0.95 ? 3 : 4;
             if (cable.level === level) continue;
             cable.level = level;
@@ -407,7 +461,11 @@ class FabricStage {
                 text += mark_of("path", {d, fill: "none", stroke: paint, "stroke-width": Math.max(1, wide + 0.3)});
                 if (rate > 0)
                     text += mark_of("path", {
-                        d, fill: "none", class: "flow", "stroke-width": Math.max(1, 0.55 * wide), "stroke-dasharray": "3 10",
+                        d,
+                        fill: "none",
+                        class: "flow",
+                        "stroke-width": Math.max(1, 0.55 * wide),
+                        "stroke-dasharray": "3 10",
                         "stroke-dashoffset": -220 * through / this.largest
                     });
             });
@@ -416,24 +474,50 @@ class FabricStage {
     }
 
     /// Returns a point between two places, as far outside them as asked.
-    outside(a, b, far) {
+    outside(a, b, far, round = 0.125) {
         const x = (a.x + b.x) / 2, y = (a.y + b.y) / 2, away = Math.hypot(x - this.width / 2, y - this.height / 2) || 1;
-        const along = Math.hypot(b.x - a.x, b.y - a.y), sag = along / 8 + far;
+        const along = Math.hypot(b.x - a.x, b.y - a.y), sag = round * along + far;
         return [x + (x - this.width / 2) / away * sag, y + (y - this.height / 2) / away * sag];
     }
 
     /// Messages inside a node, between places of its ports.
-    inner(i, time) {
-        const {motion} = this, a = this.at.get(motion.nodes[motion.from[i]]), b = this.at.get(motion.nodes[motion.to[i]]);
-        if (!a || !b || a === b) return "";
-        const [x, y] = this.outside(a, b, 2 * this.disc + 14), part = motion.progress(i, time), rest = 1 - part;
-        const paint = hue_paint(motion.hues[motion.from[i]]);
+    inner_way(i) {
+        const {motion} = this, a = this.at.get(motion.nodes[motion.from[i]]),
+              b = this.at.get(motion.nodes[motion.to[i]]);
+        return a && b && a !== b ? {a, b, control: this.outside(a, b, 2 * this.disc + 14, 0.5)} : null;
+    }
+
+    inner_lines(active) {
+        if (active.length > 64 || this.incast) return "";
+        let text = "";
+        for (const i of active) {
+            if ((this.route_ways[this.motion.route[i]] ?? []).length > 0) continue;
+            const way = this.inner_way(i);
+            if (!way) continue;
+            const {a, b, control: [x, y]} = way;
+            text += mark_of("path", {
+                d: `M${short(a.x)} ${short(a.y)}Q${short(x)} ${short(y)} ${short(b.x)} ${short(b.y)}`,
+                fill: "none",
+                stroke: hue_paint(this.motion.hues[this.motion.from[i]]),
+                "stroke-width": 2
+            });
+        }
+        return text;
+    }
+
+    inner_dot(i, time) {
+        const way = this.inner_way(i);
+        if (!way) return "";
+        const {a, b, control: [x, y]} = way, part = this.motion.progress(i, time), rest = 1 - part;
         const at = (start, control, end) => rest * rest * start + 2 * rest * part * control + part * part * end;
-        return mark_of("path", {
-                   d: `M${short(a.x)} ${short(a.y)}Q${short(x)} ${short(y)} ${short(b.x)} ${short(b.y)}`, fill: "none", stroke: paint,
-                   "stroke-width": 2
-               }) +
-            mark_of("circle", {cx: at(a.x, x, b.x), cy: at(a.y, y, b.y), r: 4.5, fill: paint, stroke: "var(--card)", "stroke-width": 1.5});
+        return mark_of("circle", {
+            cx: at(a.x, x, b.x),
+            cy: at(a.y, y, b.y),
+            r: 4.5,
+            fill: hue_paint(this.motion.hues[this.motion.from[i]]),
+            stroke: "var(--card)",
+            "stroke-width": 1.5
+        });
     }
 
     /// Messages as dots at the part of their way that they have come. Many small ones are left to the stripes.
@@ -445,7 +529,7 @@ class FabricStage {
             const ways = this.route_ways[motion.route[i]] ?? [];
             const whole = ways.reduce((sum, way) => sum + way.length, 0);
             if (whole === 0) {
-                text += this.inner(i, time);
+                text += this.inner_dot(i, time);
                 continue;
             }
             let left = motion.progress(i, time) * whole, at = null;
@@ -458,13 +542,24 @@ class FabricStage {
             }
             const numbered = motion.block[i] >= 0 && motion.blocks[i] === 1 && active.length <= 32 && this.disc > 9;
             text += mark_of("circle", {
-                cx: at[0], cy: at[1], r: numbered ? 9 : 5, fill: hue_paint(motion.hues[this.party(i)]),
-                stroke: "var(--card)", "stroke-width": 1.5
+                cx: at[0],
+                cy: at[1],
+                r: numbered ? 9 : 5,
+                fill: hue_paint(motion.hues[this.party(i)]),
+                stroke: "var(--card)",
+                "stroke-width": 1.5
             });
             if (numbered)
-                text += mark_of("text", {
-                    x: at[0], y: at[1] + 3.5, "font-size": 10, "font-weight": 700, "text-anchor": "middle", class: "on-owner"
-                }, motion.block[i]);
+                text += mark_of(
+                    "text", {
+                        x: at[0],
+                        y: at[1] + 3.5,
+                        "font-size": 10,
+                        "font-weight": 700,
+                        "text-anchor": "middle",
+                        class: "on-owner"
+                    },
+                    motion.block[i]);
         }
         return text;
     }
@@ -502,18 +597,31 @@ class FabricStage {
                     for (const [sender, bytes] of [...(stacked.get(process) ?? [])].sort((a, b) => a[0] - b[0])) {
                         const high = inner * bytes / whole;
                         y -= high;
-                        text += mark_of("rect", {x, y, width: width - 8, height: high + 0.3, fill: hue_paint(motion.hues[sender])});
+                        text += mark_of(
+                            "rect", {x, y, width: width - 8, height: high + 0.3, fill: hue_paint(motion.hues[sender])});
                     }
                 const answers = whole === 0 && (sent.get(process) ?? 0) > 0;
                 if (answers)
                     text += mark_of("rect", {
-                        x, y: at.y - inner / 2, width: width - 8, height: inner, fill: "var(--reduction)", "fill-opacity": 0.7
+                        x,
+                        y: at.y - inner / 2,
+                        width: width - 8,
+                        height: inner,
+                        fill: "var(--reduction)",
+                        "fill-opacity": 0.7
                     });
                 const part = answers ? 1 : whole > 0 ? (to.get(process) ?? 0) / whole : 0;
                 if (height > 26 && part > 0)
-                    text += mark_of("text", {
-                        x: at.x, y: at.y + 4, "font-size": 12, "font-weight": 700, "text-anchor": "middle", class: "haloed"
-                    }, part > 0.9999 ? "Σ" : busy_part(part));
+                    text += mark_of(
+                        "text", {
+                            x: at.x,
+                            y: at.y + 4,
+                            "font-size": 12,
+                            "font-weight": 700,
+                            "text-anchor": "middle",
+                            class: "haloed"
+                        },
+                        part > 0.9999 ? "Σ" : busy_part(part));
                 continue;
             }
             if (processes.length === 0) continue;
@@ -560,10 +668,11 @@ class FabricStage {
 
     say(time, active, busiest) {
         const {motion} = this, who = (process) => motion.name(process);
-        const left = motion.left_out > 0 ? ` ${motion.left_out} further messages are not drawn.` : "";
+        const left = motion.thinned ? ` ${motion.left_out} further messages are not drawn.` : "";
         if (active.length === 0) {
             if (this.computed(time) === null)
-                return motion.busy().length > 0 ? `Done. The last message arrived after ${units.s(motion.busy()[motion.busy().length - 1][1])}.${left}` :
+                return motion.busy().length > 0 ? `Done. The last message arrived after ${
+                                                      units.s(motion.busy()[motion.busy().length - 1][1])}.${left}` :
                                                   "Computing. Nothing is sent.";
             const doing = doing_of(motion.run, who(0), time);
             return `Computing. ${doing ? `Rank 0 runs the ${doing}; the` : "The"} cables are idle.`;
@@ -573,34 +682,39 @@ class FabricStage {
                 busiest.senders > 1 ? `: ${busiest.senders} flows share it` : ""}.` :
             active.every((i) => (this.route_ways[motion.route[i]] ?? []).length === 0) ?
             "All of it stays inside nodes, so the cables between them are idle." :
-            "No cable carries bytes at this moment: messages wait for their latency.";
-        const pushes = active.filter((i) => this.servers[motion.to[i]]), pulls = active.filter((i) => this.servers[motion.from[i]]);
+                                      "No cable carries bytes at this moment: messages wait for their latency.";
+        const pushes = active.filter((i) => this.servers[motion.to[i]]),
+              pulls = active.filter((i) => this.servers[motion.from[i]]);
         if (pushes.length + pulls.length > 0) {
             const words = [];
             const rate = (list) => units.Bps(middle_of(list.map((i) => motion.rate(i, time))));
             const of = (list) => {
                 const all = list.reduce((sum, i) => sum + motion.bytes[i], 0);
                 const through = list.reduce((sum, i) => sum + motion.bytes[i] * motion.progress(i, time), 0);
-                return `${units.B(Number((through / list.length).toPrecision(3)))} of its ${units.B(Number((all / list.length).toPrecision(3)))}`;
+                return `${units.B(Number((through / list.length).toPrecision(3)))} of its ${
+                    units.B(Number((all / list.length).toPrecision(3)))}`;
             };
             const workers = (list, end) => new Set(list.map((i) => end[i])).size;
             if (pushes.length > 0) {
                 const count = workers(pushes, motion.from), servers = workers(pushes, motion.to);
                 words.push(`Push. ${capital(counted(count, "worker"))} send${count === 1 ? "s" : ""} gradients to ${
-                    servers === 1 ? "one server" : `${servers} servers`}: a flow gets ${rate(pushes)}, ${of(pushes)} have arrived.`);
+                    servers === 1 ? "one server" :
+                                    `${servers} servers`}: a flow gets ${rate(pushes)}, ${of(pushes)} have arrived.`);
             }
             if (pulls.length > 0) {
                 const count = workers(pulls, motion.to), servers = workers(pulls, motion.from);
-                words.push(`${pushes.length > 0 ? "" : "Receive. "}${servers === 1 ? "One server sends" : `${servers} servers send`} the sum back to ${
+                words.push(`${pushes.length > 0 ? "" : "Receive. "}${
+                    servers === 1 ? "One server sends" : `${servers} servers send`} the sum back to ${
                     counted(count, "worker")}: a flow gets ${rate(pulls)}, ${of(pulls)} have arrived.`);
             }
             return `${words.join(" ")} ${busy}${left}`;
         }
         const [i] = active, senders = new Set(active.map((k) => motion.from[k])).size;
         const same = this.hosted.get(motion.nodes[motion.from[i]])?.includes(motion.to[i]);
-        return `${counted(active.length, "message")}. ${capital(who(motion.from[i]))} sends ${units.B(motion.bytes[i])} to ${who(motion.to[i])}${
-            same ? ", inside a node" : ""} (${busy_part(motion.progress(i, time))} through); ${
-            senders === 1 ? "nobody else sends" : `${senders} ranks send`}. ${busy}${left}`;
+        return `${counted(active.length, "message")}. ${capital(who(motion.from[i]))} sends ${
+            units.B(motion.bytes[i])} to ${who(motion.to[i])}${same ? ", inside a node" : ""} (${
+            busy_part(motion.progress(
+                i, time))} through); ${senders === 1 ? "nobody else sends" : `${senders} ranks send`}. ${busy}${left}`;
     }
 }
 
@@ -630,7 +744,8 @@ function point_at({pieces, offset}, length) {
         }
         let k = 1;
         while (k < piece.points.length - 1 && piece.lengths[k] < left) ++k;
-        const part = Math.min(1, Math.max(0, (left - piece.lengths[k - 1]) / Math.max(piece.lengths[k] - piece.lengths[k - 1], 1e-9)));
+        const part = Math.min(
+            1, Math.max(0, (left - piece.lengths[k - 1]) / Math.max(piece.lengths[k] - piece.lengths[k - 1], 1e-9)));
         const [a, b] = [piece.points[k - 1], piece.points[k]];
         return [
             a[0] + (b[0] - a[0]) * part + piece.normals[k][0] * (offset ?? 0),

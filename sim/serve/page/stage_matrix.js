@@ -4,7 +4,8 @@ const most_in_matrix = 32;
 
 function stage_matrix(run, width) {
     const motion = motion_of(run);
-    const list = motion.traffic.filter(({operation, algorithm}) => /all-?to-?all|dispatch|combine|experts/.test(`${operation} ${algorithm}`));
+    const list = motion.traffic.filter(
+        ({operation, algorithm}) => /all-?to-?all|dispatch|combine|experts/.test(`${operation} ${algorithm}`));
     if (list.length === 0) return null;
     return {fits: 21 + 70 * motion.share(list), stage: new MatrixStage(motion, width, list)};
 }
@@ -13,7 +14,8 @@ class MatrixStage {
     constructor(motion, width, exchanges) {
         Object.assign(this, {motion, width, exchanges});
         const members = [...new Set(exchanges.flatMap((exchange) => exchange.members))].sort((a, b) => a - b);
-        this.first = exchanges[0].members.length < members.length ? [...exchanges[0].members].sort((a, b) => a - b) : members;
+        this.first =
+            exchanges[0].members.length < members.length ? [...exchanges[0].members].sort((a, b) => a - b) : members;
         this.list = this.first.slice(0, most_in_matrix);
         this.own = exchanges.filter(({members: others}) => others.includes(this.list[0]));
         const count = this.list.length, side = Math.min(width - 60, 400);
@@ -31,7 +33,8 @@ class MatrixStage {
         const ground = shape("g"), bars = shape("g");
         this.list.forEach((from, row) => this.list.forEach((to, column) => {
             const box = {x: left + cell * column + edge, y: top + cell * row + edge, height: cell - 2 * edge};
-            const square = shape("rect", {...box, width: cell - 2 * edge, fill: from === to ? "none" : "var(--stage-soft)"});
+            const square =
+                shape("rect", {...box, width: cell - 2 * edge, fill: from === to ? "none" : "var(--stage-soft)"});
             ground.append(square);
         }));
         // A path for each row: a thousand rectangles would take too long.
@@ -43,7 +46,9 @@ class MatrixStage {
             const middle = (i + 0.5) * cell;
             this.svg.append(
                 middle_text(left + middle, top - 7, 10.5, motion.labels[process], faint),
-                label_at(left - 6, top + middle + 4, motion.labels[process], {...faint, "font-size": 10.5, "text-anchor": "end"}));
+                label_at(
+                    left - 6, top + middle + 4, motion.labels[process],
+                    {...faint, "font-size": 10.5, "text-anchor": "end"}));
         });
         this.edge = edge;
     }
@@ -75,12 +80,14 @@ class MatrixStage {
         });
         const rest = this.first.length > count ? ` The first ${count} of ${this.first.length} ranks are shown.` : "";
         const others = this.own.length < this.exchanges.length && this.first.length < motion.processes.length ?
-            " Other groups do the same." : "";
+            " Other groups do the same." :
+            "";
         if (time + motion.slack_s < exchange.first_s) return `Computing. Nothing is sent yet.${rest}`;
         const next = this.own.find(({first_s}) => first_s > time + motion.slack_s);
         if (time + motion.slack_s >= exchange.last_s)
             return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${rest}` :
-                          `Done after ${units.s(exchange.last_s)}. Each of ${exchange.members.length} ranks has sent its part to every other one.${rest}`;
+                          `Done after ${units.s(exchange.last_s)}. Each of ${
+                              exchange.members.length} ranks has sent its part to every other one.${rest}`;
         const each = middle_of(exchange.list.map((i) => motion.bytes[i]));
         return `${counted(flying, "message")} under way. ${arrived} of ${exchange.list.length} have arrived, each of ${
             units.B(each)}; a row fills as its rank sends, a column as its rank receives.${others}${rest}`;

@@ -20,16 +20,21 @@ function film_window_of(run) {
     const known = run.variant?.timeline?.window_s ?? run.variant?.stages?.window_s;
     const {all, shown} = iterations_of(run);
     if (known > 0) return known * shown / all;
-    return (run.messages?.end_s ?? []).reduce((last, end) => Math.max(last, end), 0) || run.result?.iteration_time_s || 1;
+    return (run.messages?.end_s ?? []).reduce((last, end) => Math.max(last, end), 0) || run.result?.iteration_time_s ||
+        1;
 }
 
 class Motion {
     constructor(run) {
         const none = {processes: [], nodes: [], links: [], routes: [], exchanges: [], left_out: 0, note: ""};
-        const columns = ["from", "to", "bytes", "start_s", "end_s", "through_s", "exchange", "step", "block", "blocks",
-                         "contributions", "route", "reduces"];
+        const columns = [
+            "from", "to", "bytes", "start_s", "end_s", "through_s", "exchange", "step", "block", "blocks",
+            "contributions", "route", "reduces"
+        ];
         Object.assign(this, none, Object.fromEntries(columns.map((name) => [name, []])), run.messages ?? {});
         this.run = run;
+        // Later iterations are not shown at all; of those that are, messages of high ranks may be missing.
+        this.thinned = this.left_out > 0 && /processes|first ones/.test(this.note);
         this.window_s = film_window_of(run);
         const shown = [...this.from.keys()].filter((i) => this.start_s[i] < this.window_s);
         this.number = shown;  // in the columns of the run
@@ -42,16 +47,51 @@ class Motion {
             return this.is_server(name) ? `S${number}` : number || name;
         });
         this.hues = owner_hues(this.processes.map((name) => !this.is_server(name)));
-        this.traffic = this.exchanges.map((exchange, index) => ({...exchange, index, first_s: Infinity, last_s: 0, list: []}));
-        const by_end = [...this.from.keys()].sort((a, b) => this.end_s[a] - this.end_s[b] || this.step[a] - this.step[b]);
+        this.traffic = this.divided();
+    }
+
+    /// Returns the exchanges with their messages in the order of their ends, each iteration's as an exchange of its
+    /// own.
+    divided() {
+        const repetition = this.repetitions(), found = new Map();
+        const by_end =
+            [...this.from.keys()].sort((a, b) => this.end_s[a] - this.end_s[b] || this.step[a] - this.step[b]);
         for (const i of by_end) {
-            const exchange = this.traffic[this.exchange[i]];
-            if (!exchange) continue;
+            const number = this.exchange[i], of = this.exchanges[number];
+            if (!of) continue;
+            const key = `${number} ${repetition[i]}`;
+            if (!found.has(key)) {
+                const what = repetition[i] > 0 ? `${of.what}, iteration ${repetition[i] + 1}` : of.what;
+                found.set(key, {...of, what, index: found.size, first_s: Infinity, last_s: 0, list: []});
+            }
+            const exchange = found.get(key);
             exchange.list.push(i);
             exchange.first_s = Math.min(exchange.first_s, this.start_s[i]);
             exchange.last_s = Math.max(exchange.last_s, this.end_s[i]);
         }
-        this.traffic = this.traffic.filter(({list}) => list.length > 0);
+        return [...found.values()];
+    }
+
+    /// Returns for each message how often its sender had done the same exchange before: 0 if there is one iteration.
+    repetitions() {
+        const result = new Uint16Array(this.count);
+        if (iterations_of(this.run).all < 2) return result;
+        const order = [...this.from.keys()].sort((a, b) => this.start_s[a] - this.start_s[b]);
+        const rounds = new Map();  // sender and exchange → {number, ends: of the messages of this round}
+        for (const i of order) {
+            const key = `${this.from[i]} ${this.exchange[i]}`,
+                  message = `${this.to[i]} ${this.step[i]} ${this.block[i]}`;
+            if (!rounds.has(key)) rounds.set(key, {number: 0, ends: new Map()});
+            const round = rounds.get(key);
+            // Parts of a message on several ports are under way together.
+            if (round.ends.has(message) && this.start_s[i] >= round.ends.get(message) - this.slack_s) {
+                ++round.number;
+                round.ends.clear();
+            }
+            round.ends.set(message, this.end_s[i]);
+            result[i] = round.number;
+        }
+        return result;
     }
 
     is_server(name) { return /^server\b/.test(name); }
@@ -124,12 +164,14 @@ class Motion {
         const times = [...this.start_s, ...this.end_s];
         for (const {passes} of this.run.variant?.stages?.stages ?? [])
             for (let i = 0; i < passes.length; i += 5)
-                times.push(passes[i + 3] * this.run.variant.stages.tick_s, passes[i + 4] * this.run.variant.stages.tick_s);
+                times.push(
+                    passes[i + 3] * this.run.variant.stages.tick_s, passes[i + 4] * this.run.variant.stages.tick_s);
         if (this.count === 0 || this.run.variant?.stages)
             for (const lane of this.run.variant?.timeline?.lanes ?? [])
                 for (let i = 0; i < lane.bars.length; i += 5)
-                    times.push(lane.bars[i + 1] * this.run.variant.timeline.tick_s,
-                               lane.bars[i + 2] * this.run.variant.timeline.tick_s);
+                    times.push(
+                        lane.bars[i + 1] * this.run.variant.timeline.tick_s,
+                        lane.bars[i + 2] * this.run.variant.timeline.tick_s);
         times.sort((a, b) => a - b);
         const apart = this.run.variant?.stages || this.count === 0 ? 1e-4 * this.window_s :
                                                                      Math.max(0.05 * this.usual_s(), this.slack_s);
@@ -195,7 +237,9 @@ class Blocks {
         for (const i of order) {
             for (; next < arrivals.length && motion.landed(arrivals[next], motion.start_s[i]); ++next)
                 this.each(arrivals[next], motion.to[arrivals[next]], (at) => got.add(at));
-            this.each(i, motion.from[i], (at) => { if (!got.has(at)) this.first[at] = this.members.length; });
+            this.each(i, motion.from[i], (at) => {
+                if (!got.has(at)) this.first[at] = this.members.length;
+            });
         }
     }
 
@@ -238,7 +282,8 @@ function owner_hues(owns) {
 }
 
 const owner_paint = (i, count) => hue_paint(Math.round(25 + 330 * i / Math.max(count, 1)));
-const hue_paint = (hue) => (hue === null || hue === undefined ? "var(--ink)" : `oklch(var(--owner-l) var(--owner-c) ${hue})`);
+const hue_paint = (hue) =>
+    (hue === null || hue === undefined ? "var(--ink)" : `oklch(var(--owner-l) var(--owner-c) ${hue})`);
 
 /// Returns the text of an SVG element. For numbers and fixed words only: nothing is escaped.
 function mark_of(tag, attributes, text = "") {
@@ -272,8 +317,7 @@ function hatch_of() {
         definitions: shape(
             "defs", {},
             shape(
-                "pattern",
-                {id, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
+                "pattern", {id, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
                 shape("rect", {width: 7, height: 7, fill: "var(--stage-soft)"}),
                 shape("rect", {width: 2.2, height: 7, fill: "var(--stage-hatch)"})))
     };

@@ -6,7 +6,8 @@ function is_paired(motion, exchange) {
     const keys = new Set(exchange.list.map((i) => `${motion.step[i]} ${motion.from[i]} ${motion.to[i]}`));
     const senders = new Set(exchange.list.map((i) => `${motion.step[i]} ${motion.from[i]}`));
     if (senders.size < exchange.list.length) return false;  // a rank sends to several at once
-    const answered = exchange.list.filter((i) => keys.has(`${motion.step[i]} ${motion.to[i]} ${motion.from[i]}`)).length;
+    const answered =
+        exchange.list.filter((i) => keys.has(`${motion.step[i]} ${motion.to[i]} ${motion.from[i]}`)).length;
     const distances = new Set(exchange.list.map((i) => Math.abs(motion.from[i] - motion.to[i])));
     return answered > 0.85 * exchange.list.length && distances.size > 1;
 }
@@ -35,8 +36,8 @@ class PairsStage {
         this.over = shape("g");
         this.table = shape("g");
         this.svg = stage_svg(
-            width, this.height, `${own[0].members.length} ranks in a row exchange with partners at growing distances`, this.ground,
-            this.moving, this.over, this.table);
+            width, this.height, `${own[0].members.length} ranks in a row exchange with partners at growing distances`,
+            this.ground, this.moving, this.over, this.table);
     }
 
     lay_out(exchange) {
@@ -47,21 +48,30 @@ class PairsStage {
         this.at = new Map(list.map((process, i) => [process, 40 + (i + 0.5) * this.spacing]));
         this.disc = Math.max(5, Math.min(17, 0.42 * this.spacing));
         this.ground.replaceChildren(shape("line", {
-            x1: this.at.get(list[0]), x2: this.at.get(list[list.length - 1]), y1: this.middle, y2: this.middle, stroke: "var(--line)",
+            x1: this.at.get(list[0]),
+            x2: this.at.get(list[list.length - 1]),
+            y1: this.middle,
+            y2: this.middle,
+            stroke: "var(--line)",
             "stroke-width": 2
         }));
-        this.over.replaceChildren(...list.flatMap((process) => [
-            titled(
-                shape("circle", {
-                    cx: this.at.get(process), cy: this.middle, r: this.disc, fill: "var(--card)",
-                    stroke: hue_paint(motion.hues[process]), "stroke-width": this.disc > 9 ? 3 : 2
-                }),
-                motion.name(process)),
-            ...(this.disc >= 7 ? [middle_text(
-                                     this.at.get(process), this.middle + (this.disc > 11 ? 4.5 : 3), this.disc > 11 ? 12 : 9,
-                                     motion.labels[process], {"font-weight": 600, "pointer-events": "none"})] :
-                                 [])
-        ]));
+        this.over.replaceChildren(...list.flatMap(
+            (process) =>
+                [titled(
+                     shape("circle", {
+                         cx: this.at.get(process),
+                         cy: this.middle,
+                         r: this.disc,
+                         fill: "var(--card)",
+                         stroke: hue_paint(motion.hues[process]),
+                         "stroke-width": this.disc > 9 ? 3 : 2
+                     }),
+                     motion.name(process)),
+                 ...(this.disc >= 7 ?
+                         [middle_text(
+                             this.at.get(process), this.middle + (this.disc > 11 ? 4.5 : 3), this.disc > 11 ? 12 : 9,
+                             motion.labels[process], {"font-weight": 600, "pointer-events": "none"})] :
+                         [])]));
         this.table.replaceChildren();
         if (exchange.kept.known) this.lay_out_table(exchange.kept);
     }
@@ -70,27 +80,35 @@ class PairsStage {
         const rows = this.rows = Math.min(blocks.blocks, most_on_circle), high = this.table_height / rows;
         const wide = Math.min(this.spacing, 60), edge = Math.min(high, wide) > 8 ? 1 : 0.4;
         Object.assign(this, {high, wide, edge, values: [], bars: [], texts: []});
-        this.table.append(label_at(8, this.table_top - 9, blocks.blocks > 1 ?
-                `what each rank has: ${blocks.blocks} blocks, filled by their contributions` :
-                "what each rank has: contributions to the sum", {fill: "var(--faint)"}));
+        this.table.append(label_at(
+            8, this.table_top - 9,
+            blocks.blocks > 1 ? `what each rank has: ${blocks.blocks} blocks, filled by their contributions` :
+                                "what each rank has: contributions to the sum",
+            {fill: "var(--faint)"}));
         const ground = shape("g"), bars = shape("g"), texts = shape("g");
         for (let row = 0; row < rows; ++row)
             for (const process of this.list) {
                 const box = {x: this.at.get(process) - wide / 2 + edge, width: wide - 2 * edge};
                 ground.append(shape("rect", {
-                    ...box, y: this.table_top + high * row + edge, height: high - 2 * edge, fill: "var(--stage-soft)"
+                    ...box,
+                    y: this.table_top + high * row + edge,
+                    height: high - 2 * edge,
+                    fill: "var(--stage-soft)"
                 }));
                 this.bars.push(bars.appendChild(shape("rect", {
-                    ...box, height: 0, fill: blocks.blocks > 1 ? owner_paint(row, blocks.blocks) : "var(--computation)"
+                    ...box,
+                    height: 0,
+                    fill: blocks.blocks > 1 ? owner_paint(row, blocks.blocks) : "var(--computation)"
                 })));
                 this.texts.push(texts.appendChild(middle_text(
-                    this.at.get(process), this.table_top + high * (row + 0.5) + 4, 11, "", {class: "haloed", "font-weight": 700})));
+                    this.at.get(process), this.table_top + high * (row + 0.5) + 4, 11, "",
+                    {class: "haloed", "font-weight": 700})));
             }
         if (high >= 9 && blocks.blocks > 1)
             for (let row = 0; row < rows; ++row)
-                this.table.append(label_at(this.at.get(this.list[0]) - wide / 2 - 5, this.table_top + high * (row + 0.5) + 3.5, String(row), {
-                    "font-size": Math.min(11, high), "text-anchor": "end", fill: "var(--faint)"
-                }));
+                this.table.append(label_at(
+                    this.at.get(this.list[0]) - wide / 2 - 5, this.table_top + high * (row + 0.5) + 3.5, String(row),
+                    {"font-size": Math.min(11, high), "text-anchor": "end", fill: "var(--faint)"}));
         this.table.append(ground, bars, texts);
     }
 
@@ -107,7 +125,9 @@ class PairsStage {
                     this.bars[k].setAttribute("height", short(height));
                     this.bars[k].setAttribute("fill-opacity", value >= whole ? 1 : 0.65);
                     if (high > 13 && this.wide > 17)
-                        this.texts[k].textContent = value === 0 ? "" : value >= whole ? (blocks.adds ? "Σ" : "✓") : String(value);
+                        this.texts[k].textContent = value === 0 ? "" :
+                            value >= whole                      ? (blocks.adds ? "Σ" : "✓") :
+                                                                  String(value);
                 }
                 ++k;
             }
@@ -144,7 +164,9 @@ class PairsStage {
             lines += mark_of("path", {d: path(1), fill: "none", stroke: "var(--line)", "stroke-width": wide});
             dots += mark_of("path", {d: path(part), fill: "none", stroke: paint, "stroke-width": wide});
             const [x, y] = this.point(from, to, part);
-            dots += mark_of("circle", {cx: x, cy: y, r: Math.max(4, wide * 0.8), fill: paint, stroke: "var(--card)", "stroke-width": 1.5});
+            dots += mark_of(
+                "circle",
+                {cx: x, cy: y, r: Math.max(4, wide * 0.8), fill: paint, stroke: "var(--card)", "stroke-width": 1.5});
         }
         this.moving.innerHTML = lines + dots;
         if (shown.kept.known) this.fill_table(time, shown.kept);
@@ -162,15 +184,20 @@ class PairsStage {
         const mine = active.find((i) => motion.from[i] === this.list[0]) ?? active[0];
         if (mine === undefined) return `Waiting. No message is under way: a rank has not come so far.${rest}`;
         const first = exchange.list.reduce((least, i) => Math.min(least, motion.step[i]), Infinity);
-        const distance = Math.abs(exchange.members.indexOf(motion.to[mine]) - exchange.members.indexOf(motion.from[mine]));
+        const distance =
+            Math.abs(exchange.members.indexOf(motion.to[mine]) - exchange.members.indexOf(motion.from[mine]));
         const count = motion.contributions[mine], many = motion.blocks[mine], known = exchange.kept.known;
-        const what = many > 1 || (known && exchange.blocks > 1) ? `${counted(many, "block")}, ${units.B(motion.bytes[mine])},` : units.B(motion.bytes[mine]);
+        const what = many > 1 || (known && exchange.blocks > 1) ?
+            `${counted(many, "block")}, ${units.B(motion.bytes[mine])},` :
+            units.B(motion.bytes[mine]);
         const then = !known || count < 0 ? "" :
             motion.reduces[mine] ? ` What they keep then has ${counted(Math.min(whole, 2 * count), "contribution")}.` :
                                    " They hand finished sums to each other.";
         const latency = time > motion.through_s[mine] ? " The bytes are sent; the message waits for its latency." : "";
-        return `Step ${motion.step[mine] - first + 1}, distance ${distance}. ${capital(motion.name(motion.from[mine]))} and ${
-            motion.name(motion.to[mine])} send ${what} to each other, as ${active.length === whole ? "all pairs do" : `${active.length} of ${whole} ranks do`}.${
-            then}${latency}${rest}`;
+        return `Step ${motion.step[mine] - first + 1}, distance ${distance}. ${
+            capital(
+                motion.name(motion.from[mine]))} and ${motion.name(motion.to[mine])} send ${what} to each other, as ${
+            active.length === whole ? "all pairs do" :
+                                      `${active.length} of ${whole} ranks do`}.${then}${latency}${rest}`;
     }
 }

@@ -28,13 +28,15 @@ class PipelineStage {
         this.line_height = 18 + this.box_height + 36 + Math.ceil(this.most / this.per_line) * this.square + 10;
         this.lines = Math.ceil(count / this.in_line);
         this.height = this.lines * this.line_height;
-        const lengths = this.rows.flatMap(({list}) => list.map(({start_s, end_s}) => end_s - start_s)).sort((a, b) => a - b);
+        const lengths =
+            this.rows.flatMap(({list}) => list.map(({start_s, end_s}) => end_s - start_s)).sort((a, b) => a - b);
         this.hop_s = 0.3 * (lengths[Math.floor(lengths.length / 4)] ?? this.window_s / 100);
         this.find_hops();
         const hatch = hatch_of();
         this.moving = shape("g");
         this.svg = stage_svg(
-            width, this.height, `${counted(timeline.count, "stage")} of a pipeline, and the microbatch that each computes`,
+            width, this.height,
+            `${counted(timeline.count, "stage")} of a pipeline, and the microbatch that each computes`,
             hatch.definitions, this.ground(hatch.paint), this.moving);
     }
 
@@ -49,19 +51,27 @@ class PipelineStage {
         const parts = this.rows.flatMap((row, i) => {
             const {x, y} = this.place(i);
             return [
-                middle_text(x + this.box_width / 2, y - 7, 12.5, this.box_width > 60 ? `stage ${row.stage}` : String(row.stage), {"font-weight": 600}),
+                middle_text(
+                    x + this.box_width / 2, y - 7, 12.5, this.box_width > 60 ? `stage ${row.stage}` : String(row.stage),
+                    {"font-weight": 600}),
                 titled(
                     shape("rect", {
-                        x, y, width: this.box_width, height: this.box_height, rx: 11, fill: hatch, stroke: "var(--line)",
+                        x,
+                        y,
+                        width: this.box_width,
+                        height: this.box_height,
+                        rx: 11,
+                        fill: hatch,
+                        stroke: "var(--line)",
                         "stroke-width": 1.5
                     }),
                     `stage ${row.stage}: ${row.layers}`)
             ];
         });
         for (let line = 0; line < this.lines; ++line)
-            parts.push(label_at(this.left, 18 + line * this.line_height + this.box_height + 22, "activations kept for the backward pass", {
-                fill: "var(--faint)"
-            }));
+            parts.push(label_at(
+                this.left, 18 + line * this.line_height + this.box_height + 22,
+                "activations kept for the backward pass", {fill: "var(--faint)"}));
         return shape("g", {}, ...parts);
     }
 
@@ -105,10 +115,13 @@ class PipelineStage {
                 if (to === -1 && pass.chunk > 0) to = timeline.count - 1;
                 if (to < 0 || to >= count) continue;
                 const key = `${process_of.get(`rank ${row.rank}`)} ${process_of.get(`rank ${this.rows[to].rank}`)}`;
-                const message = (sent.get(key) ?? []).find(
-                    (k) => motion.start_s[k] >= pass.end_s - near && motion.start_s[k] <= pass.end_s + this.hop_s);
+                const message = (sent.get(key) ?? [])
+                                    .find(
+                                        (k) => motion.start_s[k] >= pass.end_s - near &&
+                                            motion.start_s[k] <= pass.end_s + this.hop_s);
                 const until = message === undefined ? 0 : motion.end_s[message];
-                this.hops.push({pass, from: i, to, start_s: pass.end_s, end_s: Math.max(pass.end_s + this.hop_s, until)});
+                this.hops.push(
+                    {pass, from: i, to, start_s: pass.end_s, end_s: Math.max(pass.end_s + this.hop_s, until)});
             }
         });
         this.hops.sort((a, b) => a.start_s - b.start_s);
@@ -126,37 +139,77 @@ class PipelineStage {
             if (pass) {
                 const paint = this.paint(pass), radius = Math.min(27, 0.34 * box_width);
                 text += mark_of("rect", {
-                    x, y, width: box_width, height: box_height, rx: 11, fill: "var(--card)", stroke: paint, "stroke-width": 2
+                    x,
+                    y,
+                    width: box_width,
+                    height: box_height,
+                    rx: 11,
+                    fill: "var(--card)",
+                    stroke: paint,
+                    "stroke-width": 2
                 });
                 text += mark_of("circle", {cx: middle, cy: y + 43, r: radius, fill: "var(--card)"});
-                text += mark_of("circle", {cx: middle, cy: y + 43, r: radius, fill: paint, "fill-opacity": this.shade(pass)});
-                text += mark_of("text", {
-                    x: middle, y: y + 43 + (radius > 18 ? 7 : 5), "font-size": radius > 18 ? 20 : 14, "font-weight": 700,
-                    "text-anchor": "middle", class: "on-pass"
-                }, pass.number);
+                text += mark_of(
+                    "circle", {cx: middle, cy: y + 43, r: radius, fill: paint, "fill-opacity": this.shade(pass)});
+                text += mark_of(
+                    "text", {
+                        x: middle,
+                        y: y + 43 + (radius > 18 ? 7 : 5),
+                        "font-size": radius > 18 ? 20 : 14,
+                        "font-weight": 700,
+                        "text-anchor": "middle",
+                        class: "on-pass"
+                    },
+                    pass.number);
                 if (box_width > 74)
-                    text += mark_of("text", {x: middle, y: y + box_height - 10, "font-size": box_width > 110 ? 12 : 10.5, "text-anchor": "middle"},
-                                    pass_words[pass.kind] + (this.timeline.virtual_stages > 1 ? ` · ${pass.chunk + 1}` : ""));
+                    text += mark_of(
+                        "text", {
+                            x: middle,
+                            y: y + box_height - 10,
+                            "font-size": box_width > 110 ? 12 : 10.5,
+                            "text-anchor": "middle"
+                        },
+                        pass_words[pass.kind] + (this.timeline.virtual_stages > 1 ? ` · ${pass.chunk + 1}` : ""));
                 const part = (time - pass.start_s) / (pass.end_s - pass.start_s);
                 text += mark_of("rect", {
-                    x: x + 8, y: y + box_height - 5, width: (box_width - 16) * Math.max(0, part), height: 3.5, rx: 1.5, fill: paint
+                    x: x + 8,
+                    y: y + box_height - 5,
+                    width: (box_width - 16) * Math.max(0, part),
+                    height: 3.5,
+                    rx: 1.5,
+                    fill: paint
                 });
             } else {
                 const over = !row.list.some(({start_s}) => start_s >= time);
-                text += mark_of("text", {x: middle, y: y + box_height / 2 + 4, "font-size": 13, "text-anchor": "middle", class: "haloed"},
-                                over ? "done" : box_width > 50 ? "waits" : "–");
+                text += mark_of(
+                    "text",
+                    {x: middle, y: y + box_height / 2 + 4, "font-size": 13, "text-anchor": "middle", class: "haloed"},
+                    over               ? "done" :
+                        box_width > 50 ? "waits" :
+                                         "–");
             }
             this.kept(row, time).slice(0, 200).forEach((pass_kept, k) => {
                 const left = x + (k % this.per_line) * this.square;
                 const top = y + box_height + 30 + Math.floor(k / this.per_line) * this.square;
                 text += mark_of("rect", {
-                    x: left + 1, y: top, width: this.square - 2, height: this.square - 2, rx: 3, fill: paint_of("forward pass"),
+                    x: left + 1,
+                    y: top,
+                    width: this.square - 2,
+                    height: this.square - 2,
+                    rx: 3,
+                    fill: paint_of("forward pass"),
                     "fill-opacity": this.shade(pass_kept)
                 });
                 if (this.square > 13)
-                    text += mark_of("text", {
-                        x: left + this.square / 2, y: top + this.square / 2 + 3, "font-size": 10, "text-anchor": "middle", class: "on-pass"
-                    }, pass_kept.number);
+                    text += mark_of(
+                        "text", {
+                            x: left + this.square / 2,
+                            y: top + this.square / 2 + 3,
+                            "font-size": 10,
+                            "text-anchor": "middle",
+                            class: "on-pass"
+                        },
+                        pass_kept.number);
             });
         });
         text += this.flying(time);
@@ -173,8 +226,12 @@ class PipelineStage {
             const right = b.x > a.x ? 1 : b.x < a.x ? -1 : 0, edge = right * this.box_width / 2;
             const x = a.x + edge + (b.x - a.x - 2 * edge) * part + this.box_width / 2;
             const y = a.y + (b.y - a.y) * part + 43 - Math.sin(part * Math.PI) * (Math.abs(to - from) > 1 ? 56 : 6);
-            text += mark_of("circle", {cx: x, cy: y, r: 12, fill: this.paint(pass), stroke: "var(--card)", "stroke-width": 2}) +
-                mark_of("text", {x, y: y + 4, "font-size": 11, "font-weight": 700, "text-anchor": "middle", class: "on-pass"}, pass.number);
+            text += mark_of(
+                        "circle",
+                        {cx: x, cy: y, r: 12, fill: this.paint(pass), stroke: "var(--card)", "stroke-width": 2}) +
+                mark_of("text",
+                        {x, y: y + 4, "font-size": 11, "font-weight": 700, "text-anchor": "middle", class: "on-pass"},
+                        pass.number);
         }
         return text;
     }
@@ -184,18 +241,21 @@ class PipelineStage {
         const rest = timeline.count > count ? ` The first ${count} of ${timeline.count} stages are shown.` : "";
         if (time >= window_s * (1 - 1e-9)) {
             const shortest = this.rows.reduce((least, row) => (row.busy_s < least.busy_s ? row : least));
-            return `Done after ${units.s(window_s)}. Stage ${shortest.stage} computed for ${units.s(shortest.busy_s)} and did not for ${
-                units.s(window_s - shortest.busy_s)}.${rest}`;
+            return `Done after ${units.s(window_s)}. Stage ${shortest.stage} computed for ${
+                units.s(shortest.busy_s)} and did not for ${units.s(window_s - shortest.busy_s)}.${rest}`;
         }
         if (busy === 0) {
             const over = this.rows.every(({list}) => !list.some(({start_s}) => start_s >= time));
-            return over ? `All passes are done. Gradients are exchanged and weights updated until ${units.s(window_s)}.${rest}` :
-                          `No stage computes. All wait for a transfer.${rest}`;
+            return over ?
+                `All passes are done. Gradients are exchanged and weights updated until ${units.s(window_s)}.${rest}` :
+                `No stage computes. All wait for a transfer.${rest}`;
         }
         const chunk = (pass) => (timeline.virtual_stages > 1 ? ` of virtual stage ${pass.chunk + 1}` : "");
-        const words = now.slice(0, 8).map((pass, i) => `${this.rows[i].stage}: ${
-            pass ? `${pass_words[pass.kind]} ${pass.number}${count <= 4 ? chunk(pass) : ""}` :
-                   this.rows[i].list.some(({start_s}) => start_s >= time) ? "waits" : "done"}`);
+        const words = now.slice(0, 8).map(
+            (pass, i) => `${this.rows[i].stage}: ${
+                pass ? `${pass_words[pass.kind]} ${pass.number}${count <= 4 ? chunk(pass) : ""}` :
+                    this.rows[i].list.some(({start_s}) => start_s >= time) ? "waits" :
+                                                                             "done"}`);
         return `${busy} of ${count} stages compute. ${words.join(" · ")}${now.length > 8 ? " …" : ""}.${rest}`;
     }
 }

@@ -23,7 +23,7 @@ function ring_order(motion, exchange) {
         if (at === undefined) {
             // The end of the ring is not known if some messages were left out.
             const known = new Set(order);
-            return motion.left_out > 0 && order.length > 8 ?
+            return motion.thinned && order.length > 8 ?
                 [...order, ...exchange.members.filter((process) => !known.has(process))] :
                 null;
         }
@@ -32,7 +32,8 @@ function ring_order(motion, exchange) {
     return order.length >= 2 && order.length === next.size ? order : null;
 }
 
-/// Returns {members: messages' neighbours on a circle} of an exchange in which each rank sends to a few others (gossip).
+/// Returns {members: messages' neighbours on a circle} of an exchange in which each rank sends to a few others
+/// (gossip).
 function circle_order(motion, exchange) {
     const members = [...exchange.members].sort((a, b) => a - b);
     if (members.length < 3 || exchange.list.length > 6 * members.length) return null;
@@ -51,7 +52,8 @@ function rings_of(motion, order_of) {
         for (const process of new Set(exchange.list.map((i) => motion.from[i])))
             counts.set(process, (counts.get(process) ?? 0) + exchange.list.length);
     const focus = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0][0];
-    const own = rings.filter(({order}) => order.includes(focus)).sort((a, b) => a.exchange.first_s - b.exchange.first_s);
+    const own =
+        rings.filter(({order}) => order.includes(focus)).sort((a, b) => a.exchange.first_s - b.exchange.first_s);
     const found = new Set(rings.map(({exchange}) => exchange.index));
     const share = motion.share(motion.traffic.filter(({index}) => found.has(index)));
     return {focus, own, others: rings.length - own.length, share};
@@ -61,12 +63,17 @@ function stage_ring(run, width) {
     const motion = motion_of(run);
     let rings = rings_of(motion, ring_order), round = true;
     if (!rings) {
-        if (!motion.traffic.some(({algorithm, operation}) => /gossip|neighbo/.test(`${algorithm} ${operation}`))) return null;
+        if (!motion.traffic.some(({algorithm, operation}) => /gossip|neighbo/.test(`${algorithm} ${operation}`)))
+            return null;
         rings = rings_of(motion, circle_order);
         round = false;
         if (!rings) return null;
     }
-    return {fits: round ? 20 + 70 * rings.share : 85, title: round ? "the ring and its blocks" : "neighbours", stage: new RingStage(motion, width, rings, round)};
+    return {
+        fits: round ? 20 + 70 * rings.share : 85,
+        title: round ? "the ring and its blocks" : "neighbours",
+        stage: new RingStage(motion, width, rings, round)
+    };
 }
 
 class RingStage {
@@ -79,21 +86,23 @@ class RingStage {
         this.left = beside ? 0 : (width - this.side) / 2;
         this.matrix_size = narrow ? Math.min(width - 40, 330) : Math.min(width - this.side - 52, 330);
         this.height = this.has_blocks && narrow ? this.side + this.matrix_size + 50 : this.side;
-        this.matrix = narrow ? {x: 34, y: this.side + 24} : {x: this.side + 46, y: (this.side - this.matrix_size) / 2 + 6};
+        this.matrix =
+            narrow ? {x: 34, y: this.side + 24} : {x: this.side + 46, y: (this.side - this.matrix_size) / 2 + 6};
         this.ground = shape("g");
         this.moving = shape("g");
         this.over = shape("g");
         this.cells = shape("g");
         this.marks = shape("g");
-        this.svg = stage_svg(
-            width, this.height, this.name(), this.ground, this.moving, this.over, this.cells, this.marks);
+        this.svg =
+            stage_svg(width, this.height, this.name(), this.ground, this.moving, this.over, this.cells, this.marks);
         this.shown = null;
     }
 
     name() {
         const {exchange, order} = this.rings.own[0];
         return `${counted(order.length, "rank")} on a circle pass ${
-            this.round ? "blocks to the next one" : "their values to their neighbours"}: ${exchange.operation}, ${exchange.algorithm}`;
+            this.round ? "blocks to the next one" :
+                         "their values to their neighbours"}: ${exchange.operation}, ${exchange.algorithm}`;
     }
 
     blocks_of(exchange) { return exchange.kept ??= new Blocks(this.motion, exchange); }
@@ -115,13 +124,18 @@ class RingStage {
         const label = (process, i) => {
             const [a, b] = this.point(i);
             return shape(
-                "g", {}, titled(
-                             shape("circle", {
-                                 cx: a, cy: b, r: this.disc, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 1.5
-                             }),
-                             motion.name(process)),
-                middle_text(a, b + (this.disc > 10 ? 4.5 : 3.5), this.disc > 13 ? 13 : this.disc > 10 ? 11 : 9, motion.labels[process],
-                            {"font-weight": 600, "pointer-events": "none"}));
+                "g", {},
+                titled(
+                    shape(
+                        "circle",
+                        {cx: a, cy: b, r: this.disc, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 1.5}),
+                    motion.name(process)),
+                middle_text(
+                    a, b + (this.disc > 10 ? 4.5 : 3.5),
+                    this.disc > 13     ? 13 :
+                        this.disc > 10 ? 11 :
+                                         9,
+                    motion.labels[process], {"font-weight": 600, "pointer-events": "none"}));
         };
         this.big = middle_text(x, y - 4, this.side < 360 ? 16 : 20, "", {"font-weight": 700});
         this.small = middle_text(x, y + 18, 13, "", {fill: "var(--faint)"});
@@ -163,7 +177,8 @@ class RingStage {
     arc(from, to) {
         const [x1, y1] = this.point(from), [x2, y2] = this.point(to);
         const far = this.angle(to) - this.angle(from) > Math.PI ? 1 : 0;
-        return `M${short(x1)} ${short(y1)}A${short(this.radius)} ${short(this.radius)} 0 ${far} 1 ${short(x2)} ${short(y2)}`;
+        return `M${short(x1)} ${short(y1)}A${short(this.radius)} ${short(this.radius)} 0 ${far} 1 ${short(x2)} ${
+            short(y2)}`;
     }
 
     lay_out_matrix() {
@@ -177,15 +192,19 @@ class RingStage {
                 const box = {x: x + wide * b + edge, width: wide - 2 * edge};
                 squares.append(shape(
                     "rect", {...box, y: y + high * row + edge, height: high - 2 * edge, fill: "var(--stage-soft)"}));
-                this.bars.push(bars.appendChild(shape("rect", {...box, fill: owner_paint(b, this.blocks.blocks), height: 0})));
+                this.bars.push(
+                    bars.appendChild(shape("rect", {...box, fill: owner_paint(b, this.blocks.blocks), height: 0})));
             }
         this.bar_values = [];
         const all = columns < this.blocks.blocks ? ` (first ${columns} of ${this.blocks.blocks})` : "";
-        const text = (at_x, at_y, words, more) => label_at(at_x, at_y, words, {fill: "var(--faint)", "font-size": 11, ...more});
-        this.cells.append(text(x, y - 8, `what each rank has, block by block${all}`, {"font-size": 12.5}), squares, bars);
+        const text = (at_x, at_y, words, more) =>
+            label_at(at_x, at_y, words, {fill: "var(--faint)", "font-size": 11, ...more});
+        this.cells.append(
+            text(x, y - 8, `what each rank has, block by block${all}`, {"font-size": 12.5}), squares, bars);
         if (high >= 13)
-            this.list.forEach((process, row) => this.cells.append(
-                text(x - 7, y + high * (row + 0.5) + 4, this.motion.labels[process], {"text-anchor": "end"})));
+            this.list.forEach(
+                (process, row) => this.cells.append(
+                    text(x - 7, y + high * (row + 0.5) + 4, this.motion.labels[process], {"text-anchor": "end"})));
         if (wide >= 15)
             for (let b = 0; b < columns; ++b)
                 this.cells.append(text(x + wide * (b + 0.5), y + size + 14, String(b), {"text-anchor": "middle"}));
@@ -207,10 +226,16 @@ class RingStage {
                     bar.setAttribute("fill-opacity", value >= whole ? 1 : 0.65);
                 }
                 if (value >= whole && Math.min(wide, high) > 16)
-                    marks += mark_of("text", {
-                        x: x + wide * (b + 0.5), y: y + high * (row + 0.5) + 4, "font-size": 11, "font-weight": 700,
-                        "text-anchor": "middle", class: "on-owner"
-                    }, blocks.adds ? "Σ" : "✓");
+                    marks += mark_of(
+                        "text", {
+                            x: x + wide * (b + 0.5),
+                            y: y + high * (row + 0.5) + 4,
+                            "font-size": 11,
+                            "font-weight": 700,
+                            "text-anchor": "middle",
+                            class: "on-owner"
+                        },
+                        blocks.adds ? "Σ" : "✓");
             }
         });
         const {motion} = this;
@@ -221,8 +246,13 @@ class RingStage {
                 const b = (motion.block[i] + k) % blocks.blocks;
                 if (b < columns)
                     marks += mark_of("rect", {
-                        x: x + wide * b + 0.8, y: y + high * row + 0.8, width: wide - 1.6, height: high - 1.6, fill: "none",
-                        stroke: "var(--ink)", "stroke-width": wide > 14 ? 2 : 1.3
+                        x: x + wide * b + 0.8,
+                        y: y + high * row + 0.8,
+                        width: wide - 1.6,
+                        height: high - 1.6,
+                        fill: "none",
+                        stroke: "var(--ink)",
+                        "stroke-width": wide > 14 ? 2 : 1.3
                     });
             }
         }
@@ -236,7 +266,8 @@ class RingStage {
             const a = this.at.get(motion.from[i]), b = this.at.get(motion.to[i]);
             if (a === undefined || b === undefined) continue;
             const part = motion.progress(i, time), block = motion.block[i];
-            const paint = block >= 0 && blocks.blocks > 1 ? owner_paint(block, blocks.blocks) : owner_paint(a, this.list.length);
+            const paint =
+                block >= 0 && blocks.blocks > 1 ? owner_paint(block, blocks.blocks) : owner_paint(a, this.list.length);
             let x, y;
             if (this.round) {
                 [x, y] = this.point(a + part);
@@ -245,19 +276,34 @@ class RingStage {
                 const [x1, y1] = this.point(a), [x2, y2] = this.point(b), length = Math.hypot(x2 - x1, y2 - y1) || 1;
                 const aside = [-3 * (y2 - y1) / length, 3 * (x2 - x1) / length];
                 [x, y] = [x1 + (x2 - x1) * part + aside[0], y1 + (y2 - y1) * part + aside[1]];
-                tracks += mark_of("line", {
-                    x1: x1 + aside[0], y1: y1 + aside[1], x2: x, y2: y, stroke: paint, "stroke-width": 4
-                });
+                tracks += mark_of(
+                    "line", {x1: x1 + aside[0], y1: y1 + aside[1], x2: x, y2: y, stroke: paint, "stroke-width": 4});
             }
-            const full = !blocks.adds || motion.contributions[i] < 0 ? 1 : motion.contributions[i] / blocks.members.length;
+            const full =
+                !blocks.adds || motion.contributions[i] < 0 ? 1 : motion.contributions[i] / blocks.members.length;
             squares += mark_of("rect", {
-                           x: x - size / 2, y: y - size / 2, width: size, height: size, rx: 2.5, fill: "var(--card)", stroke: paint,
+                           x: x - size / 2,
+                           y: y - size / 2,
+                           width: size,
+                           height: size,
+                           rx: 2.5,
+                           fill: "var(--card)",
+                           stroke: paint,
                            "stroke-width": 1.5
                        }) +
-                mark_of("rect", {x: x - size / 2, y: y + size / 2 - size * full, width: size, height: size * full, rx: 1.5, fill: paint});
+                mark_of("rect", {
+                           x: x - size / 2,
+                           y: y + size / 2 - size * full,
+                           width: size,
+                           height: size * full,
+                           rx: 1.5,
+                           fill: paint
+                       });
             if (size > 14 && block >= 0 && this.round)
                 squares += mark_of(
-                    "text", {x, y: y + 4, "font-size": 11, "font-weight": 700, "text-anchor": "middle", class: "haloed"}, block);
+                    "text",
+                    {x, y: y + 4, "font-size": 11, "font-weight": 700, "text-anchor": "middle", class: "haloed"},
+                    block);
         }
         this.moving.innerHTML = tracks + squares;
     }
@@ -282,10 +328,12 @@ class RingStage {
             this.third.textContent = third;
         };
         const what = rings.own.length > 1 ? exchange.what : "";
-        const cut = (exchange.channels > 1 ? ` One of ${exchange.channels} channels, each a ring of its own, is shown.` : "") +
+        const cut =
+            (exchange.channels > 1 ? ` One of ${exchange.channels} channels, each a ring of its own, is shown.` : "") +
             (this.cut ? ` The first ${this.list.length} of ${order.length} ranks are shown.` : "");
         const others = rings.others > 0 && order.length < motion.processes.length ?
-            " Other groups do the same with their own rings." : "";
+            " Other groups do the same with their own rings." :
+            "";
         const next = rings.own.find((ring) => ring.exchange.first_s > at)?.exchange;
         if (at < exchange.first_s || (at >= exchange.last_s && next)) {
             const doing = doing_of(motion.run, who(this.rings.focus), time);
@@ -293,8 +341,10 @@ class RingStage {
             if (at < exchange.first_s)
                 return "Computing. " +
                     (this.round && this.blocks.known && this.blocks.adds ?
-                         `Each rank makes its own gradients: ${counted(exchange.blocks, "block")}, each with one contribution (a low bar).` :
-                         "Nothing is sent yet.") + cut;
+                         `Each rank makes its own gradients: ${
+                             counted(exchange.blocks, "block")}, each with one contribution (a low bar).` :
+                         "Nothing is sent yet.") +
+                    cut;
             return `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${cut}`;
         }
         if (at >= exchange.last_s) {
@@ -303,7 +353,7 @@ class RingStage {
             return `Done after ${units.s(exchange.last_s)}. ${capital(who(rings.focus))} sent ${
                 counted(sent.length, this.round && this.blocks.known ? "block" : "message")}, ${
                 units.B(sent.reduce((sum, i) => sum + motion.bytes[i], 0))}${
-                       rings.own.length > 1 ? `, for ${exchange.what}` : ""}.${cut}`;
+                rings.own.length > 1 ? `, for ${exchange.what}` : ""}.${cut}`;
         }
         const mine = active.find((i) => motion.from[i] === rings.focus) ?? active[0];
         if (mine === undefined) {
@@ -315,8 +365,9 @@ class RingStage {
         const first = exchange.list.reduce((least, i) => Math.min(least, motion.step[i]), Infinity);
         const number = motion.step[mine] - first + 1, of = Math.max(number, Math.min(steps, exchange.steps || steps));
         texts(`step ${number} of ${of}`, !this.round ? "" : adding ? "adding blocks up" : "handing blocks round", what);
-        const carry = active.length === order.length ? `All ${order.length} links carry ${units.B(motion.bytes[mine])} at once` :
-                                                       `${active.length} of ${order.length} links ${active.length === 1 ? "is" : "are"} in use`;
+        const carry = active.length === order.length ?
+            `All ${order.length} links carry ${units.B(motion.bytes[mine])} at once` :
+            `${active.length} of ${order.length} links ${active.length === 1 ? "is" : "are"} in use`;
         const sender = capital(who(motion.from[mine])), receiver = who(motion.to[mine]);
         const step = `Step ${number}${what ? ` of ${what}` : ""}`;
         if (!this.round || !known)
@@ -326,7 +377,7 @@ class RingStage {
         return adding ? `${step}, adding. ${sender} sends block ${motion.block[mine]} with ${
                             counted(count, "contribution")}; ${receiver} adds its own. ${carry}.${others}${cut}` :
                         `${step}, handing round. ${sender} passes on ${
-                            this.blocks.adds ? `the finished sum Σ of block ${motion.block[mine]}` : `block ${motion.block[mine]}`} to ${
-                            receiver}. ${carry}.${others}${cut}`;
+                            this.blocks.adds ? `the finished sum Σ of block ${motion.block[mine]}` :
+                                               `block ${motion.block[mine]}`} to ${receiver}. ${carry}.${others}${cut}`;
     }
 }

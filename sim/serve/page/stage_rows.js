@@ -15,7 +15,11 @@ function stage_rows(run, width) {
     const timeline = run.variant?.timeline;
     if (!timeline || timeline.lanes.length === 0) return null;
     const motion = motion_of(run), stage = new RowsStage(run, width, timeline);
-    const fits = run.kind === "exchange" ? 10 : motion.count === 0 ? 60 : stage.uneven() ? 96 : stage.overlaps(motion) ? 92 : 30;
+    const fits = run.kind === "exchange" ? 10 :
+        motion.count === 0               ? 60 :
+        stage.uneven()                   ? 96 :
+        stage.overlaps(motion)           ? 92 :
+                                           30;
     return {fits, stage};
 }
 
@@ -26,7 +30,10 @@ class RowsStage {
         const rows = new Map();
         for (const lane of timeline.lanes) {
             if (!rows.has(lane.process)) rows.set(lane.process, []);
-            rows.get(lane.process).push({stream: lane.stream, bars: bars_of(timeline, lane).filter(({start_s}) => start_s < this.window_s)});
+            rows.get(lane.process).push({
+                stream: lane.stream,
+                bars: bars_of(timeline, lane).filter(({start_s}) => start_s < this.window_s)
+            });
         }
         const number = (name) => Number(/(\d+)$/.exec(name)?.[1] ?? 0), noun = (name) => name.split(" ")[0];
         const all = [...rows].map(([process, lanes]) => ({process, lanes}));
@@ -46,8 +53,12 @@ class RowsStage {
 
     /// Whether the ranks compute for different times.
     uneven() {
-        const ends = this.all.filter(({process}) => process.startsWith("rank")).map(({lanes}) => lanes.find(({stream}) => stream === "compute"))
-                         .map((lane) => (lane?.bars ?? []).filter(({kind}) => kind <= 1).reduce((sum, {start_s, end_s}) => sum + end_s - start_s, 0));
+        const ends = this.all.filter(({process}) => process.startsWith("rank"))
+                         .map(({lanes}) => lanes.find(({stream}) => stream === "compute"))
+                         .map(
+                             (lane) => (lane?.bars ?? [])
+                                           .filter(({kind}) => kind <= 1)
+                                           .reduce((sum, {start_s, end_s}) => sum + end_s - start_s, 0));
         return ends.length > 1 && Math.max(...ends) > 1.03 * Math.min(...ends);
     }
     /// Whether the first rank computes for a good part of the time in which messages are under way.
@@ -64,37 +75,50 @@ class RowsStage {
     paint() {
         const {rows, row_height, left, right, window_s} = this;
         const bars = () => rows.flatMap(({process, lanes}, i) => {
-            const upper = lanes.filter(({stream}) => stream === "compute"), lower = lanes.filter(({stream}) => stream !== "compute");
+            const upper = lanes.filter(({stream}) => stream === "compute"),
+                  lower = lanes.filter(({stream}) => stream !== "compute");
             const high = row_height - 3, share = lower.length === 0 ? 1 : upper.length === 0 ? 0 : 0.55;
-            return [[upper, 0, share], [lower, share, 1]].flatMap(([list, from, to]) => list.flatMap(
-                ({stream, bars: all}, k) => all.map((bar) => {
-                    const y = this.top + i * row_height + high * (from + (to - from) * k / list.length);
-                    return titled(
-                        shape("rect", {
-                            x: short(this.x(bar.start_s)), y: short(y),
-                            width: short(Math.max(0.6, this.x(bar.end_s) - this.x(bar.start_s) - (high > 20 ? 0.6 : 0))),
-                            height: short(Math.max(1.5, high * (to - from) / list.length - 0.6)), fill: paint_of(bar_kinds[bar.kind])
-                        }),
-                        `${process} ${stream}: ${bar.name}, ${units.s(bar.start_s)} to ${units.s(bar.end_s)}`);
-                })));
+            return [
+                [upper, 0, share], [lower, share, 1]
+            ].flatMap(([list, from, to]) => list.flatMap(({stream, bars: all}, k) => all.map((bar) => {
+                const y = this.top + i * row_height + high * (from + (to - from) * k / list.length);
+                return titled(
+                    shape("rect", {
+                        x: short(this.x(bar.start_s)),
+                        y: short(y),
+                        width: short(Math.max(0.6, this.x(bar.end_s) - this.x(bar.start_s) - (high > 20 ? 0.6 : 0))),
+                        height: short(Math.max(1.5, high * (to - from) / list.length - 0.6)),
+                        fill: paint_of(bar_kinds[bar.kind])
+                    }),
+                    `${process} ${stream}: ${bar.name}, ${units.s(bar.start_s)} to ${units.s(bar.end_s)}`);
+            })));
         });
         const clip = `past-${stage_hatches++}`;
         this.past = shape("rect", {x: left, y: 0, width: 0, height: this.height});
         this.head = shape("line", {y1: 0, y2: this.bottom + 2, stroke: "var(--slower)", "stroke-width": 2});
-        const kinds = [...new Set(rows.flatMap(({lanes}) => lanes.flatMap(({bars: list}) => list.map(({kind}) => kind))))].sort((a, b) => a - b);
-        const legend = legend_of(kinds.map((kind) => ({fill: paint_of(bar_kinds[kind]), text: bar_kinds[kind]})), this.width, this.bottom + 24);
+        const kinds =
+            [...new Set(rows.flatMap(({lanes}) => lanes.flatMap(({bars: list}) => list.map(({kind}) => kind))))].sort(
+                (a, b) => a - b);
+        const legend = legend_of(
+            kinds.map((kind) => ({fill: paint_of(bar_kinds[kind]), text: bar_kinds[kind]})), this.width,
+            this.bottom + 24);
         this.height = this.bottom + 26 + legend.height;
         this.svg = stage_svg(
             this.width, this.height, `What ${rows.length} ranks and servers do over time`,
             shape("defs", {}, shape("clipPath", {id: clip}, this.past)),
             ...time_axis({from: 0, to: window_s, left, right, top: this.top, bottom: this.bottom}),
             ...rows.map((_, i) => shape("rect", {
-                            x: left, y: this.top + i * row_height, width: right - left, height: row_height - 3, fill: "var(--stage-soft)"
+                            x: left,
+                            y: this.top + i * row_height,
+                            width: right - left,
+                            height: row_height - 3,
+                            fill: "var(--stage-soft)"
                         })),
             shape("g", {"fill-opacity": 0.22}, ...bars()), shape("g", {"clip-path": `url(#${clip})`}, ...bars()),
-            ...rows.map(({process}, i) => label_at(left - 6, this.top + (i + 0.5) * row_height + 2.5, process, {
-                            "text-anchor": "end", "font-size": row_height < 16 || this.width < 560 ? 10 : 12
-                        })),
+            ...rows.map(
+                ({process}, i) => label_at(
+                    left - 6, this.top + (i + 0.5) * row_height + 2.5, process,
+                    {"text-anchor": "end", "font-size": row_height < 16 || this.width < 560 ? 10 : 12})),
             ...legend.shapes, this.head);
     }
 
@@ -127,12 +151,16 @@ class RowsStage {
         this.past.setAttribute("width", short(Math.max(0, x - this.left)));
         this.head.setAttribute("x1", short(x));
         this.head.setAttribute("x2", short(x));
-        const rest = this.all.length > this.rows.length ? ` The first ${this.rows.length} of ${this.all.length} processes are shown.` : "";
-        if (time >= window_s * (1 - 1e-9)) return `${
-            window_s < this.timeline.window_s ? "The picture ends" : "Done"} after ${units.s(window_s)}.${rest}`;
+        const rest = this.all.length > this.rows.length ?
+            ` The first ${this.rows.length} of ${this.all.length} processes are shown.` :
+            "";
+        if (time >= window_s * (1 - 1e-9))
+            return `${window_s < this.timeline.window_s ? "The picture ends" : "Done"} after ${units.s(window_s)}.${
+                rest}`;
         // A rank is in an exchange from when it enters it; without a message it waits for others.
-        const motion = motion_of(this.run), certain = motion.count > 0 && motion.left_out === 0;
-        const talks = new Set(motion.active(time).flatMap((i) => [motion.name(motion.from[i]), motion.name(motion.to[i])]));
+        const motion = motion_of(this.run), certain = motion.count > 0 && !motion.thinned;
+        const talks =
+            new Set(motion.active(time).flatMap((i) => [motion.name(motion.from[i]), motion.name(motion.to[i])]));
         const groups = new Map();
         for (const row of this.rows) {
             const bar = this.doing(row, time), computes = bar && row.computing;
@@ -145,7 +173,8 @@ class RowsStage {
             const one = list.length === 1, all = this.rows.filter(({process}) => process.startsWith(`${noun} `)).length;
             const who = one ? list[0].row.process : `${list.length === all ? "all " : ""}${list.length} ${noun}s`;
             const name = list[0].bar?.name ?? "", layer = /^(?:forward|backward) of (.*)$/.exec(name)?.[1];
-            const where = layer ? ` of ${layer}` : name ? ` in ${/^(push|pull) /.test(name) ? "the " : ""}${name}` : "";
+            const article = /^(push|pull) /.test(name) ? "the " : "";
+            const where = layer ? ` of ${layer}` : name && ` in ${article}${name}`;
             const same = what !== "waiting" && list.every(({bar}) => bar.name === list[0].bar.name);
             return `${who} ${kind_verb(what, one)}${same ? where : ""}`;
         });

@@ -46,11 +46,16 @@ function is_tree(parent_of, members) {
 
 function stage_tree(run, width) {
     const motion = motion_of(run);
-    const found = motion.traffic.map((exchange) => ({exchange, forest: trees_of(motion, exchange)})).filter(({forest}) => forest);
+    const found =
+        motion.traffic.map((exchange) => ({exchange, forest: trees_of(motion, exchange)})).filter(({forest}) => forest);
     if (found.length === 0) return null;
     const focus = Math.min(...found[0].exchange.members);
-    const own = found.filter(({exchange}) => exchange.members.includes(focus)).sort((a, b) => a.exchange.first_s - b.exchange.first_s);
-    return {fits: 18 + 70 * motion.share(found.map(({exchange}) => exchange)), stage: new TreeStage(motion, width, own)};
+    const own = found.filter(({exchange}) => exchange.members.includes(focus))
+                    .sort((a, b) => a.exchange.first_s - b.exchange.first_s);
+    return {
+        fits: 18 + 70 * motion.share(found.map(({exchange}) => exchange)),
+        stage: new TreeStage(motion, width, own)
+    };
 }
 
 class TreeStage {
@@ -70,7 +75,8 @@ class TreeStage {
         this.moving = shape("g");
         this.over = shape("g");
         this.svg = stage_svg(
-            width, this.height, `A tree of ${own[0].exchange.members.length} ranks: sums rise to the root and come back`, this.ground,
+            width, this.height,
+            `A tree of ${own[0].exchange.members.length} ranks: sums rise to the root and come back`, this.ground,
             this.moving, this.over);
     }
 
@@ -87,7 +93,9 @@ class TreeStage {
             const below = (children.get(process) ?? []).sort((a, b) => a - b);
             below.forEach((child) => place(child, at + 1));
             across.set(
-                process, below.length === 0 ? leaves++ : below.reduce((sum, child) => sum + across.get(child), 0) / below.length);
+                process,
+                below.length === 0 ? leaves++ :
+                                     below.reduce((sum, child) => sum + across.get(child), 0) / below.length);
         };
         place(root, 0);
         return {root, level, across, leaves, depth};
@@ -98,12 +106,15 @@ class TreeStage {
         const {motion} = this, panels = shown.places.length;
         const panel_width = this.stacked || panels === 1 ? this.width : this.width / panels;
         this.at = shown.places.map(({level, across, leaves}, panel) => new Map([...level].map(([process, at]) => {
-            const x = (panel_width - 24) * (across.get(process) + 0.5) / leaves + 12;
-            return [process, {
-                x: x + (this.stacked ? 0 : panel * panel_width),
-                y: (panels > 1 ? 52 : 34) + at * this.level_height + (this.stacked ? panel * this.tree_height : 0)
-            }];
-        })));
+                                       const x = (panel_width - 24) * (across.get(process) + 0.5) / leaves + 12;
+                                       return [
+                                           process, {
+                                               x: x + (this.stacked ? 0 : panel * panel_width),
+                                               y: (panels > 1 ? 52 : 34) + at * this.level_height +
+                                                   (this.stacked ? panel * this.tree_height : 0)
+                                           }
+                                       ];
+                                   })));
         const most = Math.max(...shown.places.map(({leaves}) => leaves));
         this.disc = Math.max(4, Math.min(18, 0.42 * panel_width / most));
         const lines = [], discs = [];
@@ -112,18 +123,26 @@ class TreeStage {
             for (const [child, parent] of tree) {
                 const a = at.get(child), b = at.get(parent);
                 lines.push(shape("line", {
-                    x1: a.x, y1: a.y, x2: b.x, y2: b.y, stroke: "var(--line)", "stroke-width": 4,
+                    x1: a.x,
+                    y1: a.y,
+                    x2: b.x,
+                    y2: b.y,
+                    stroke: "var(--line)",
+                    "stroke-width": 4,
                     "stroke-dasharray": panel > 0 ? "6 4" : null
                 }));
             }
             for (const [process, {x, y}] of at)
                 discs.push(titled(
-                    shape("circle", {cx: x, cy: y, r: this.disc, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 1.5}),
+                    shape(
+                        "circle",
+                        {cx: x, cy: y, r: this.disc, fill: "var(--card)", stroke: "var(--ink)", "stroke-width": 1.5}),
                     motion.name(process)));
             if (panels > 1)
                 lines.push(label_at(
                     (this.stacked ? 0 : panel * panel_width) + 12, 14 + (this.stacked ? panel * this.tree_height : 0),
-                    `tree ${panel + 1}, for ${panel === 0 ? "one half" : "the other half"} of the data`, {fill: "var(--faint)"}));
+                    `tree ${panel + 1}, for ${panel === 0 ? "one half" : "the other half"} of the data`,
+                    {fill: "var(--faint)"}));
         });
         this.ground.replaceChildren(...lines);
         this.pies = shape("g");
@@ -132,8 +151,11 @@ class TreeStage {
             this.at.forEach((at) => {
                 for (const [process, {x, y}] of at)
                     this.over.append(middle_text(
-                        x, y + (this.disc > 12 ? 4.5 : 3), this.disc > 12 ? 12 : this.disc > 9 ? 10 : 8, motion.labels[process],
-                        {class: "haloed", "font-weight": 600, "pointer-events": "none"}));
+                        x, y + (this.disc > 12 ? 4.5 : 3),
+                        this.disc > 12    ? 12 :
+                            this.disc > 9 ? 10 :
+                                            8,
+                        motion.labels[process], {class: "haloed", "font-weight": 600, "pointer-events": "none"}));
             });
     }
 
@@ -144,14 +166,16 @@ class TreeStage {
         if (!this.shown.block_trees) {
             this.shown.block_trees = new Map();
             for (const i of blocks.list)
-                for (let k = 0; k < motion.blocks[i]; ++k) this.shown.block_trees.set(motion.block[i] + k, forest.of_message.get(i));
+                for (let k = 0; k < motion.blocks[i]; ++k)
+                    this.shown.block_trees.set(motion.block[i] + k, forest.of_message.get(i));
         }
         return forest.trees.map((_, tree) => {
             const list = [...this.shown.block_trees].filter(([, of]) => of === tree).map(([block]) => block);
-            return new Map(blocks.members.map((process, row) => [
-                process,
-                list.reduce((sum, block) => sum + values[row * blocks.blocks + block], 0) / Math.max(1, list.length * whole)
-            ]));
+            return new Map(blocks.members.map(
+                (process, row) =>
+                    [process,
+                     list.reduce((sum, block) => sum + values[row * blocks.blocks + block], 0) /
+                         Math.max(1, list.length * whole)]));
         });
     }
 
@@ -167,22 +191,31 @@ class TreeStage {
                 const {x, y} = this.at[tree].get(process), d = pie_path(x, y, this.disc - 1.5, part);
                 if (d)
                     pies += mark_of("path", {
-                        d, fill: part > 0.9999 ? "var(--reduction)" : hue_paint(motion.hues[process]), "fill-opacity": 0.6
+                        d,
+                        fill: part > 0.9999 ? "var(--reduction)" : hue_paint(motion.hues[process]),
+                        "fill-opacity": 0.6
                     });
             }
         });
         const radius = Math.max(5, Math.min(11, this.disc * 0.8));
         for (const i of active) {
-            const places = this.at[shown.forest.of_message.get(i)], a = places.get(motion.from[i]), b = places.get(motion.to[i]);
+            const places = this.at[shown.forest.of_message.get(i)], a = places.get(motion.from[i]),
+                  b = places.get(motion.to[i]);
             const part = motion.progress(i, time), x = a.x + (b.x - a.x) * part, y = a.y + (b.y - a.y) * part;
             const paint = motion.reduces[i] ? hue_paint(motion.hues[motion.from[i]]) : "var(--reduction)";
             lines += mark_of("line", {x1: a.x, y1: a.y, x2: x, y2: y, stroke: paint, "stroke-width": 5}) +
                 mark_of("circle", {cx: x, cy: y, r: radius, fill: paint, stroke: "var(--card)", "stroke-width": 1.5});
             if (radius > 8 && motion.contributions[i] > 0)
-                lines += mark_of("text", {
-                    x, y: y + 4, "font-size": 11, "font-weight": 700, "text-anchor": "middle",
-                    class: motion.reduces[i] ? "on-owner" : "on-pass"
-                }, motion.reduces[i] ? motion.contributions[i] : "Σ");
+                lines += mark_of(
+                    "text", {
+                        x,
+                        y: y + 4,
+                        "font-size": 11,
+                        "font-weight": 700,
+                        "text-anchor": "middle",
+                        class: motion.reduces[i] ? "on-owner" : "on-pass"
+                    },
+                    motion.reduces[i] ? motion.contributions[i] : "Σ");
         }
         this.moving.innerHTML = lines;
         this.pies.innerHTML = pies;
@@ -201,13 +234,21 @@ class TreeStage {
         const busy = new Set(active.flatMap((i) => [motion.from[i], motion.to[i]])).size;
         const idle = exchange.members.length - busy;
         const example = (i) => `${motion.name(motion.from[i])} sends ${units.B(motion.bytes[i])}${
-            motion.reduces[i] && motion.contributions[i] > 0 ? ` with ${counted(motion.contributions[i], "contribution")}` : ""} to ${
-            motion.name(motion.to[i])}`;
+            motion.reduces[i] && motion.contributions[i] > 0 ?
+                ` with ${counted(motion.contributions[i], "contribution")}` :
+                ""} to ${motion.name(motion.to[i])}`;
         const words = [];
-        if (up.length > 0) words.push(`Rising. ${capital(counted(up.length, "message"))} on the way up: ${example(up[0])}, which adds its own.`);
+        if (up.length > 0)
+            words.push(`Rising. ${capital(counted(up.length, "message"))} on the way up: ${
+                example(up[0])}, which adds its own.`);
         if (down.length > 0)
-            words.push(`${up.length > 0 ? "Meanwhile" : "Falling."} ${up.length > 0 ? counted(down.length, "message") : capital(counted(down.length, "message"))} on the way down from the root (${
-                motion.name(places[0].root)}${places.length > 1 ? `, ${motion.name(places[1].root)}` : ""}): ${example(down[0])}.`);
-        return `${words.join(" ")} ${idle === 0 ? "Nobody waits." : `${counted(idle, "rank")} wait${idle === 1 ? "s" : ""}.`}`;
+            words.push(`${up.length > 0 ? "Meanwhile" : "Falling."} ${
+                up.length > 0 ?
+                    counted(down.length, "message") :
+                    capital(counted(
+                        down.length, "message"))} on the way down from the root (${motion.name(places[0].root)}${
+                places.length > 1 ? `, ${motion.name(places[1].root)}` : ""}): ${example(down[0])}.`);
+        return `${words.join(" ")} ${
+            idle === 0 ? "Nobody waits." : `${counted(idle, "rank")} wait${idle === 1 ? "s" : ""}.`}`;
     }
 }
