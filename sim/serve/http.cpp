@@ -10,15 +10,18 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/base/descriptor.hpp"
 #include "sim/output/written_files.hpp"
 #include "sim/serve/live_assets.hpp"
+#include "sim/serve/request_stream.hpp"
 
 namespace syncline::serve {
 
 namespace {
 
 constexpr std::size_t threads = 64, most_body_bytes = 65536, most_head_bytes = 8192, longest_path = 200;
-constexpr int usual_port = 8023, patience_s = 5;
+constexpr int usual_port = 8023, port_of_http = 80;
+constexpr RequestLimits limits{most_body_bytes + 2 * most_head_bytes, 5, 30};
 constexpr const char* loopback = "127.0.0.1";
 constexpr std::string_view api = "/api/v1";
 
@@ -46,10 +49,25 @@ void put(httplib::Response& response, const Reply& reply) {
     if (reply.status == 429) response.set_header("Retry-After", "1");
 }
 
+/// Serves each connection within limits, and one request of it.
+class LimitedServer : public httplib::Server {
+private:
+    bool process_and_close_socket(socket_t socket) override try {
+        const Descriptor closes(socket);
+        RequestStream stream(socket, limits);
+        bool closed = false;
+        const bool served = process_request(stream, true, closed, nullptr);
+        stream.finish();
+        return served;
+    } catch (const std::exception&) {
+        return false;  // a connection that cannot be served, for want of memory, must not end the program
+    }
+};
+
 }  // namespace
 
 struct Http::Server {
-    httplib::Server http;
+    LimitedServer http;
     Api& answers;
     int port = 0;
     std::string token = random_token();
@@ -60,7 +78,10 @@ struct Http::Server {
     std::string host() const { return fmt::format("{}:{}", loopback, port); }
 
     /// Returns whether a name with our port is ours.
-    bool is_ours(const std::string& name) const { return name == host() || name == fmt::format("localhost:{}", port); }
+    bool is_ours(const std::string& name) const {
+        const bool unsaid = port == port_of_http && (name == loopback || name == "localhost");
+        return unsaid || name == host() || name == fmt::format("localhost:{}", port);
+    }
 
     /// Returns why a request is refused before it is looked at; nothing if it is not.
     std::optional<Reply> refused(const httplib::Request& request) const {
@@ -75,6 +96,9 @@ struct Http::Server {
         const bool own = origin.empty() || (origin.starts_with("http://") && is_ours(origin.substr(7)));
         if (!own || !(site.empty() || site == "same-origin" || site == "none"))
             return refusal(403, "origin", "another page must not ask");
+        // The library would repeat a file once for each of many ranges, and unpack a small body to a huge one.
+        if (request.has_header("Range")) return refusal(416, "range", "an answer is given as a whole");
+        if (request.has_header("Content-Encoding")) return refusal(415, "encoding", "a body must not be compressed");
         if (request.has_header("Transfer-Encoding")) return refusal(411, "length", "the body needs a Content-Length");
         if (!request.path.starts_with(api)) return {};
         if (!same_secret(request.get_header_value("Authorization"), "Bearer " + token))
@@ -88,15 +112,12 @@ struct Http::Server {
     void set_up() {
         http.new_task_queue = [] { return new httplib::ThreadPool(threads); };
         http.set_payload_max_length(most_body_bytes);
-        http.set_keep_alive_max_count(1);
         // The library's own options would let a second program have the same port.
         http.set_socket_options([this](socket_t socket) {
             listens = socket;
             const int yes = 1;
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
         });
-        http.set_read_timeout(patience_s);
-        http.set_write_timeout(patience_s);
         http.set_default_headers(
             {{"Content-Security-Policy",
               "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data: blob:; "

@@ -14,9 +14,10 @@
 /// `/api` needs the token: 128 random bits, which stand in the fragment of the printed address and so reach no log; it
 /// is compared in constant time. There are no headers that would let other pages read an answer.
 ///
-/// What may be asked. A fixed list of addresses; no file is ever opened by a name from a request. A body has at most
-/// 64 kB and no chunks. A client that sends nothing for 5 seconds is cut off, and a connection serves one request.
-/// Left out: a client that sends a byte every few seconds keeps one of the 64 threads.
+/// What may be asked. A fixed list of addresses; no file is ever opened by a name from a request. A head has at most
+/// 8 kB, a body 64 kB; it is neither in chunks nor compressed, and an answer is not given in ranges. A request must be
+/// complete within 5 seconds, and its answer read within 30; a connection serves one request.
+/// Left out: another user of this machine who opens 64 connections keeps the threads of others busy.
 namespace syncline::serve {
 
 class Http {

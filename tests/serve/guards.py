@@ -1,4 +1,5 @@
 """What a server on a student's machine must refuse: other sites, other hosts, wrong tokens, odd requests, paths."""
+import gzip
 import json
 import os
 import pathlib
@@ -117,6 +118,26 @@ def large_bodies(server, _):
     # A head of 100 kB.
     got, status = server.raw(server.request("GET", "/api/v1/about", "Cookie: " + "a" * 100_000))
     assert status in (400, 413, 414, 431, None), got[:300]
+    server.alive()
+
+
+def costly_heads(server, _):
+    """Heads that ask for much work or memory."""
+    ranges = "Range: bytes=" + ",".join(["0-"] * 2000)
+    got, status = server.raw(server.request("GET", "/live.js", ranges))
+    assert status == 416 and len(got) < 1_000_000, f"{len(got)} bytes: {got[:300]}"
+    packed = gzip.compress(b" " * 10_000_000)
+    for path in ("/", "/api/v1/check"):
+        refused(server.ask("POST", path, packed, Content_Encoding="gzip"), 415)
+    before = server.memory_kb()
+    for beginning, more in ((b"G", b"E" * 1_000_000), (server.request("GET", "/")[:-2], b"A: b\r\n" * 200_000)):
+        with server.connect() as connection:
+            try:
+                connection.sendall(beginning + more * 30)
+            except OSError:
+                pass  # cut off
+    grown = server.memory_kb() - before
+    assert grown < 10_000, f"heads without an end made the server grow by {grown} kB"
     server.alive()
 
 
@@ -331,5 +352,5 @@ def no_file_is_opened(server, program):
         print(f"    {count} settings with files refused; {'strace saw none of them opened' if strace else 'without strace'}")
 
 
-ALL = [pages_and_headers, tokens, other_sites, large_bodies, odd_lengths, paths, methods_and_types, not_json,
+ALL = [pages_and_headers, tokens, other_sites, large_bodies, costly_heads, odd_lengths, paths, methods_and_types, not_json,
        settings_that_do_not_fit, too_large, no_file_is_opened]

@@ -101,6 +101,10 @@ class Server:
         """Returns the processes that run simulations: those that an idle server does not have."""
         return [one for one in self.processes() if one not in self.idle]
 
+    def memory_kb(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
     def zombies(self):
         """Returns the children that have ended and that nobody waits for."""
         found, parents = [], self.processes()
