@@ -13,6 +13,7 @@
 #include "sim/base/mulberry32.hpp"
 #include "sim/base/number.hpp"
 #include "sim/base/regular_file.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/base/trimmed.hpp"
 #include "sim/base/units.hpp"
 #include "sim/document/read_text.hpp"
@@ -344,22 +345,11 @@ std::string mistakes_table(const Exam& exam, const std::vector<double>& found) {
     return rows.size() > 1 ? text_of(rows) : "";
 }
 
-std::string quoted_for_shell(const std::string& text) {
-    const auto plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               std::string_view("-._=/").find(c) != std::string_view::npos;
-    };
-    if (std::ranges::all_of(text, plain)) return text;
-    std::string quoted = "'";
-    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-}
-
 std::string command(const Exam& exam) {
     std::string text = "```sh\nbuild/release/syncline run " + exam.scenario;
-    for (const std::string& one : exam.settings) text += " \\\n  --set " + quoted_for_shell(one);
+    for (const std::string& one : exam.settings) text += " \\\n  --set " + shell_word(one);
     for (const std::string& one : exam.variants)
-        text += (one == exam.variants.front() ? " \\\n " : "") + std::string(" --variant ") + quoted_for_shell(one);
+        text += (one == exam.variants.front() ? " \\\n " : "") + std::string(" --variant ") + shell_word(one);
     return text + "\n```\n";
 }
 

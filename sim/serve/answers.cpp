@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include "sim/analysis/estimate.hpp"
@@ -12,6 +11,7 @@
 #include "sim/analysis/trace_experiment.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/replay_error.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/explain/exchange_recording.hpp"
 #include "sim/explain/trace_explanation.hpp"
@@ -24,6 +24,7 @@
 #include "sim/report/page_messages.hpp"
 #include "sim/report/parts.hpp"
 #include "sim/report/report.hpp"
+#include "sim/serve/knob_values.hpp"
 #include "sim/serve/knobs.hpp"
 
 namespace syncline::serve {
@@ -58,17 +59,6 @@ Json problems(const ConfigError& error) {
     return body;
 }
 
-/// Returns a word for a POSIX shell.
-std::string shell_word(const std::string& text) {
-    const auto plain = [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::string("_-./:=,+%@").find(static_cast<char>(c)) != std::string::npos;
-    };
-    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
-    std::string quoted = "'";
-    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-}
-
 std::string command_of(const Question& question, bool several) {
     std::string command = "syncline run " + shell_word(question.name);
     if (several && !question.variant.empty()) command += " --variant " + shell_word(question.variant);
@@ -76,23 +66,8 @@ std::string command_of(const Question& question, bool several) {
     return command;
 }
 
-/// Returns whether a text is a number, maybe with a unit: "16", "2.5 GBps", "10 %".
-bool is_quantity(const std::string& text) {
-    std::size_t at = 0;
-    const auto digits = [&] {
-        const std::size_t from = at;
-        while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0) ++at;
-        return at > from;
-    };
-    if (!digits()) return false;
-    if (at < text.size() && text[at] == '.' && (++at, !digits())) return false;
-    if (at < text.size() && text[at] == ' ') ++at;
-    return text.size() - at <= 8 &&
-           std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(),
-                       [](unsigned char c) { return std::isalpha(c) != 0 || c == '%' || c >= 0x80; });
-}
-
-/// Throws Refused unless `set` turns knobs only, to values that they may have.
+/// Throws Refused unless `set` turns knobs only, to values that they may have: a number may be any, a word must be
+/// listed. `knobs` are those of the scenario as it is, as turned ones list what the page has set.
 void require_knobs(const Question& question, const Json& knobs) {
     for (const auto& [key, value] : question.set) {
         const auto knob =
@@ -101,7 +76,8 @@ void require_knobs(const Question& question, const Json& knobs) {
             throw Refused(problem("no-knob", fmt::format("'{}' is not one of the knobs", key),
                                   "a page changes what the scenario has a knob for; `knobs:` adds others"));
         const Json& values = (*knob)["values"];
-        if (std::find(values.begin(), values.end(), Json(value)) == values.end() && !is_quantity(value))
+        const bool listed = std::find(values.begin(), values.end(), Json(value)) != values.end();
+        if (!listed && !((*knob)["kind"] == "number" && number_of(value)))
             throw Refused(problem("no-value", fmt::format("'{}' is not a value of '{}'", value, key),
                                   "choose one of its values, or write a number with its unit"));
     }
@@ -150,7 +126,9 @@ const config::Variant& variant_of(const config::Scenario& scenario, const std::s
 }
 
 Json turned_knobs(const Question& question, const config::Scenario& before) {
-    return knobs_of(before, variant_of(before, question.variant), {question.set.begin(), question.set.end()});
+    const config::Variant& variant = variant_of(before, question.variant);
+    require_knobs(question, knobs_of(before, variant));
+    return knobs_of(before, variant, {question.set.begin(), question.set.end()});
 }
 
 /// A variant with its changes.
@@ -169,7 +147,6 @@ Subject subject_of(const Question& question) {
         subject.knobs = turned_knobs(question, before);
         subject.several = before.variants.size() > 1;
     }
-    require_knobs(question, subject.knobs);
     subject.changed = load(question, true);
     const config::Variant& variant = subject.variant();
     if (variant.is_training() && variant.open.everything)

@@ -241,6 +241,10 @@ def settings_that_do_not_fit(server, _):
         refused(answer, answer.status)
         checked = desk.check("ring-8", {key: value})
         assert checked.status in (400, 422) or checked.json()["ok"] is False, f"{key[:40]}={value[:40]}: {checked}"
+    # A word is not even read if the knob does not list it: it might name a file.
+    for key in ("training.ranks", "training.algorithm", "platform.fabric.latency"):
+        for word in ("/etc/passwd", "x.yaml", "{file: x.yaml}"):
+            assert refused(desk.check("ring-8", {key: word}), 422)["code"] == "no-value", f"{key}={word}"
     # Text from a request comes back as text of JSON.
     answer = desk.run("ring-8", {"training.algorithm": '</script><img src=x onerror="alert(1)">'})
     assert answer.status == 422 and "application/json" in answer.headers["Content-Type"], answer
