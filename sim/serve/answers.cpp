@@ -294,7 +294,7 @@ std::string answer(const std::string& text) {
     } catch (const ConfigError& error) {
         return "422" + one_line(problems(error));
     } catch (const ReplayError& error) {
-        return "422" + one_line(problem("failed", error.what(), ""));
+        return "503" + one_line(problem("failed", error.what(), ""));  // maybe for want of memory, so not for ever
     }
 }
 

@@ -14,10 +14,11 @@
 ///     point     the same, only its result's main numbers
 ///     check     whether it can be simulated, and the estimate
 ///
-/// An answer is {status, body}, with the status of HTTP: 200, or 422 if the scenario is not valid that way, does not
-/// fit into memory, or is too large to wait for. `set` changes keys that are knobs, to one of their values or to a
-/// number with a unit. So no name of a file can be a value, and none in a question is opened but `file`, which comes
-/// from the command line or is a lesson's.
+/// An answer begins with the status of HTTP, which its JSON follows: 200; 422 if the scenario is not valid that way,
+/// does not fit into the devices' memory, or is too large to wait for; 503 if the simulation fails. `set` changes keys
+/// that are knobs, to one of their values or, if these are numbers, to any number with its unit. So no name of a file
+/// can be a value unless the scenario lists it, and none in a question is opened but `file`, which comes from the
+/// command line or is a lesson's.
 namespace syncline::serve {
 
 struct Question {

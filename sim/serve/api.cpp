@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/written_files.hpp"
 
@@ -17,6 +18,9 @@ namespace syncline::serve {
 namespace {
 
 constexpr std::size_t most_kept = 256, most_kept_bytes = 64'000'000, most_values = 64, longest_name = 64;
+
+/// Code of the error of a simulation that has failed, or took too long; it might succeed at another time.
+constexpr const char* failed = "failed";
 
 /// A request that is not as it must be; becomes a reply with 400.
 class BadRequest : public std::exception {
@@ -85,7 +89,7 @@ Reply reply_of(const Finished& finished) {
         case Finished::State::failed:
             break;
     }
-    return refusal(503, "failed", finished.text);
+    return refusal(503, failed, finished.text);
 }
 
 std::vector<std::pair<std::string, std::string>> settings_in(const Json& request) {
@@ -234,9 +238,10 @@ Reply Api::grid(const Json& request) {
     const std::vector<Reply> replies = answered_together(id, questions);
     Json points = Json::array();
     for (std::size_t i = 0; i < replies.size(); ++i) {
-        // Points are refused one by one only for what is in the scenario.
-        if (replies[i].status != 200 && replies[i].status != 422) return replies[i];
         const Json body = Json::parse(replies[i].text);
+        // Points fail one by one, as of too many ranks; that the program is busy or ends is said once.
+        const bool of_point = replies[i].status == 200 || replies[i].status == 422 || body["error"]["code"] == failed;
+        if (!of_point) return replies[i];
         Json point{{"value", (*values)[i]}};
         if (replies[i].status == 200)
             point.update(body);
@@ -280,6 +285,8 @@ Reply Api::post(const std::string& path, const std::string& body) {
         return refusal(400, "bad-request", error.what());
     } catch (const OutputError& error) {
         return refusal(500, "not-written", error.what());
+    } catch (const ConfigError& error) {
+        return refusal(500, "not-written", error.what());  // the file of predictions has become another one
     }
     return refusal(404, "not-found", "there is no such address");
 }

@@ -11,7 +11,7 @@
 #include "sim/serve/classroom.hpp"
 #include "sim/serve/simulator_process.hpp"
 
-/// The answers of `/api/v1`, without HTTP: JSON in, status and text out. scenarios/serve.md lists the requests. Threads
+/// The answers of `/api/v1`, without HTTP: JSON in, status and text out. scenarios/live-page.md lists the requests. Threads
 /// may call it at the same time.
 namespace syncline::serve {
 
