@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "sim/base/interrupt.hpp"
 #include "sim/cli/guard.hpp"
@@ -57,23 +56,25 @@ void serve_page(const ServeArguments& options) {
     serve::SimulatorProcess simulations(serve::answer, {.jobs = options.jobs});
     serve::Api api(simulations, classroom, scenario, lesson);
     serve::Http http(api, options.port);
-    std::promise<void> ended;
-    std::thread server([&] {
-        http.serve();
-        ended.set_value();
-    });
     write_stdout(http.address() + "\n");
     say("Open this address in a browser on this machine. Ctrl-C ends it.\n");
+    std::future<void> serving = std::async(std::launch::async, [&] { http.serve(); });
+    const auto has_ended = [&](std::chrono::milliseconds within) {
+        return serving.wait_for(within) == std::future_status::ready;
+    };
+    constexpr std::chrono::milliseconds now(0), moment(200);
+    constexpr int glance_ms = 500;
     pollfd ready{interrupts.descriptor(), POLLIN, 0};
-    while (poll(&ready, 1, -1) <= 0) {
+    while (poll(&ready, 1, glance_ms) <= 0 && !has_ended(now)) {
     }
     // Requests that wait for a simulation end with it. Nobody waits for clients that are slow.
     simulations.stop();
     http.stop();
-    const bool idle = ended.get_future().wait_for(std::chrono::milliseconds(200)) == std::future_status::ready;
+    const bool idle = has_ended(moment);
     say("stopped\n");
     if (!idle) std::_Exit(ok);
-    server.join();
+    serving.get();
+    if (!interrupts.interrupted()) throw OutputError("error: the system lets nobody connect any more");
 }
 
 }  // namespace

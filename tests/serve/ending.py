@@ -118,4 +118,11 @@ def given_port(_, program):
         server.alive()
 
 
-ALL = [by_signals, killed, cannot_start, only_this_machine, given_port]
+def nowhere_to_print(_, program):
+    """Nobody could find the page without the address."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([program, "serve", "--port", "0"], stdout=full, stderr=subprocess.PIPE, timeout=10)
+    assert done.returncode == 4 and b"standard output" in done.stderr, done
+
+
+ALL = [by_signals, killed, cannot_start, only_this_machine, given_port, nowhere_to_print]
