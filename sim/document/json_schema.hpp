@@ -22,8 +22,8 @@ struct DescribedKey {
 /// Returns all keys that a path can name, outer ones first. A section that has several forms has the keys of all.
 std::vector<DescribedKey> key_paths(const std::function<void(Fields&)>& body);
 
-/// Returns the values of keys in what `body` describes, as texts by path: what members hold, where the schema of a thing
-/// with these members would call it the default. Left out: keys whose default the table puts into words.
+/// Returns the values of keys in what `body` describes, as texts by path: what members hold, where the schema of a
+/// thing with these members would call it the default. Left out: keys whose default the table puts into words.
 std::map<std::string, std::string> held_values(const std::function<void(Fields&)>& body);
 
 }  // namespace syncline::config

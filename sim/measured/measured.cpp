@@ -9,6 +9,7 @@
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/units.hpp"
+#include "sim/config/axis.hpp"
 #include "sim/config/jobs_keys.hpp"
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/resolved.hpp"
@@ -19,7 +20,6 @@
 #include "sim/measured/measured_same.hpp"
 #include "sim/measured/measured_texts.hpp"
 #include "sim/output/field_units.hpp"
-#include "sim/config/axis.hpp"
 
 namespace syncline::config {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "sim/base/did_you_mean.hpp"
+#include "sim/config/axis.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/override.hpp"
 #include "sim/measured/measured_parts.hpp"
-#include "sim/config/axis.hpp"
 
 // The parameters: which rows and series they belong to, and how they change a scenario.
 

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "sim/config/axis.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/measured/csv_text.hpp"
-#include "sim/config/axis.hpp"
 
 namespace syncline::config {
 

@@ -11,8 +11,8 @@
 #include "sim/serve/classroom.hpp"
 #include "sim/serve/simulator_process.hpp"
 
-/// The answers of `/api/v1`, without HTTP: JSON in, status and text out. scenarios/live-page.md lists the requests. Threads
-/// may call it at the same time.
+/// The answers of `/api/v1`, without HTTP: JSON in, status and text out. scenarios/live-page.md lists the requests.
+/// Threads may call it at the same time.
 namespace syncline::serve {
 
 struct Reply {
