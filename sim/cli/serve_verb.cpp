@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -21,8 +20,8 @@
 #include "sim/output/written_files.hpp"
 #include "sim/process/pool.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/serve/answers.hpp"
 #include "sim/serve/http.hpp"
-#include "sim/serve/work.hpp"
 
 namespace syncline::cli {
 
@@ -31,7 +30,7 @@ namespace {
 struct ServeArguments {
     std::optional<std::string> subject;
     std::optional<int> port;
-    std::size_t jobs = std::max<std::size_t>(default_jobs(), 2) - 1;
+    std::size_t jobs = default_jobs();
     std::string predictions;
 };
 
@@ -55,7 +54,7 @@ void serve_page(const ServeArguments& options) {
     if (scenario) config::load_scenario(scenario->file, {}, inspect);
     serve::Classroom classroom(std::move(lessons), options.predictions);
     HeldInterrupts interrupts;
-    serve::Simulations simulations(serve::answer, {.jobs = options.jobs});
+    serve::SimulatorProcess simulations(serve::answer, {.jobs = options.jobs});
     serve::Api api(simulations, classroom, scenario, lesson);
     serve::Http http(api, options.port);
     std::promise<void> ended;
@@ -89,7 +88,7 @@ void add_serve(CLI::App& program, Action& action) {
     verb->add_option("--port", options->port, "Port on 127.0.0.1; 0 takes a free one (default: 8023, or a free one)")
         ->type_name("PORT")
         ->check(CLI::Range(0, 65535));
-    verb->add_option("--jobs", options->jobs, "Number of parallel simulations (default: number of cores less one)")
+    verb->add_option("--jobs", options->jobs, "Number of parallel simulations (default: number of cores)")
         ->type_name("N")
         ->check(CLI::Range(1, 1024));
     verb->add_option("--predictions", options->predictions,

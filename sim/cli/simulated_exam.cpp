@@ -5,9 +5,9 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/progress.hpp"
-#include "sim/cli/verbs.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/output/expected_fields.hpp"
+#include "sim/replay/native.hpp"
 
 namespace syncline::cli {
 

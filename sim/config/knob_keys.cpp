@@ -135,7 +135,7 @@ std::vector<Knob> read_knobs(Assembly& assembly, const ScenarioFile& file) {
         if (column.key == variant_key)
             check_variants(assembly, column, variants);
         else
-            check_axis(assembly, column.key, column.mark);
+            check_axis(assembly, column.key, written.path.front().second);
         if (column.values.size() > most_knob_values)
             assembly.report(column.mark,
                             fmt::format("'{}' has {} values, but a knob has at most {}", column.key,

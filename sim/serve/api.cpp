@@ -107,7 +107,7 @@ Reply refusal(int status, const std::string& code, const std::string& message, c
     return {status, one_line({{"error", {{"code", code}, {"message", message}, {"hint", hint}}}})};
 }
 
-Api::Api(Simulations& simulations, Classroom& classroom, std::optional<NamedScenario> scenario,
+Api::Api(SimulatorProcess& simulations, Classroom& classroom, std::optional<NamedScenario> scenario,
          std::optional<int> lesson)
     : simulations_(simulations), classroom_(classroom), scenario_(std::move(scenario)), lesson_(lesson) {}
 
@@ -124,8 +124,8 @@ Reply Api::about() const {
 
 Question Api::about_lesson(const Classroom::Taught& taught) const {
     Question question{"subject", taught.lesson.scenario.string(), taught.lesson.scenario.string(), "", {}};
-    // The last of the rows that are asked for is the most interesting one, if it is a variant; work.cpp takes the first
-    // variant if it is not.
+    // The last of the rows that are asked for is the most interesting one, if it is a variant; answers.cpp takes the
+    // first variant if it is not.
     if (!taught.questionnaire.rows.empty()) question.variant = taught.questionnaire.rows.back();
     return question;
 }

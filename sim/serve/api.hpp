@@ -7,9 +7,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "sim/serve/answers.hpp"
 #include "sim/serve/classroom.hpp"
-#include "sim/serve/simulations.hpp"
-#include "sim/serve/work.hpp"
+#include "sim/serve/simulator_process.hpp"
 
 /// The answers of `/api/v1`, without HTTP: JSON in, status and text out. scenarios/serve.md lists the requests. Threads
 /// may call it at the same time.
@@ -31,7 +31,7 @@ struct NamedScenario {
 
 class Api {
 public:
-    Api(Simulations& simulations, Classroom& classroom, std::optional<NamedScenario> scenario,
+    Api(SimulatorProcess& simulations, Classroom& classroom, std::optional<NamedScenario> scenario,
         std::optional<int> lesson);
 
     using Parameters = std::multimap<std::string, std::string>;
@@ -56,7 +56,7 @@ private:
     /// Does so for several at a time; returns one reply if it is that all were cancelled.
     std::vector<Reply> answered_together(const std::string& name, const std::vector<Question>& questions);
 
-    Simulations& simulations_;
+    SimulatorProcess& simulations_;
     Classroom& classroom_;
     const std::optional<NamedScenario> scenario_;
     const std::optional<int> lesson_;

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "sim/output/written_files.hpp"
-#include "sim/serve/assets.hpp"
+#include "sim/serve/live_assets.hpp"
 
 namespace syncline::serve {
 

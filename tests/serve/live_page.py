@@ -1,25 +1,17 @@
-"""The page of `syncline serve` in Chromium, as a student uses it."""
+"""The page of `syncline serve` in Chromium, as a student uses it: predict, see, turn the knobs, share."""
 import math
-import os
 import pathlib
 import statistics
-import sys
 import tempfile
 import time
-import traceback
 
 from lessons import Desk, check_same, simulated, time_of
-from page_parts import (AGAIN, CLOCK, COMMIT, JUDGEMENT, PLAY, PREDICT, PREDICTIONS, SOLUTION, WHY, Keys, Page, browser, resize,
-                        until)
-from server import Server
+from page_parts import AGAIN, COMMIT, JUDGEMENT, PREDICT, PREDICTIONS, SOLUTION, WHY, Keys, Page, until
+from server import Server, busy
 
-import looks  # of tests/page, by page_parts
-import pictures
-
-TURNED = (1, 2, 3, 4, 9, 13)
+TURNED = (1, 2, 3, 9)
 SCENARIO = "zhang-2021"
 MEDIAN_S = 0.3
-WIDTHS = (400, 1280)
 LIKE_A_SERVER = {"ring-2": "1.2 s", "ring-4": "1600 ms", "ring-8": "2.4s", "ring-16": "4 s"}
 
 
@@ -44,7 +36,8 @@ def starts(page, program):
         with Server(program, *words) as server:
             other = Page(page.driver, server)
             other.open()
-            assert other.state() == ("ready" if words == [SCENARIO] else "predict"), f"{words}: {other.state()}: {other.text()}"
+            assert other.state() in (["predict"] if words == ["ring-allreduce"] else ["ready"] if words else ["ready", "predict"]), (
+                f"{words}: {other.state()}: {other.text()}")
             assert len(other.all("#lessons [data-lesson]")) >= 20, words
             other.check_logs(f"serve {words}")
             other.close()
@@ -60,7 +53,7 @@ def without_token(page, _):
 
 def predict_first(page, _):
     """No number of the answer is in the page before a guess, nor after a reload."""
-    for number in (1, 2, 4, 9):
+    for number in (1, 2):
         desk = Desk(page.server, number)
         question = desk.read()
         done = desk.predict()
@@ -144,13 +137,8 @@ def every_knob(page, program):
     median = statistics.median(measured)
     print(f"    {count} knobs turned, each number equal to syncline run; from knob to number {median:.0f} ms (median), "
           f"{max(measured):.0f} ms (longest)")
-    assert count > 15, count
+    assert count > 12, count
     assert median < 1e3 * MEDIAN_S or busy(), f"median of {median:.0f} ms"
-
-
-def busy():
-    """Returns whether other programs load the machine, so that times say little."""
-    return os.getloadavg()[0] > 2 * os.cpu_count()
 
 
 def check_number(page, program, folder, what):
@@ -233,160 +221,4 @@ def strange_names(page, program):
             other.close()
 
 
-FOCUSABLE = """
-return [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")].filter((one) =>
-    one.tabIndex >= 0 && !one.disabled && one.getClientRects().length && getComputedStyle(one).visibility === "visible"
-    && !one.closest("details:not([open]) > :not(summary)"));
-"""
-OUTLINE = """
-const one = document.activeElement, style = getComputedStyle(one);
-return [one.outerHTML.slice(0, 120), style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0
-    || style.boxShadow !== "none"];
-"""
-
-
-def by_keyboard(page, _):
-    """Tab reaches all controls, each with a visible focus and a name; space plays; arrows step."""
-    page.open("/lesson/2")
-    page.skip()
-    page.driver.execute_script("document.activeElement.blur(); scrollTo(0, 0); window.reached = new Set(); "
-                               "document.addEventListener('focusin', ({target}) => reached.add(target));")
-    wanted = len(page.driver.execute_script(FOCUSABLE))
-    unseen = set()
-    for _ in range(wanted + 10):
-        page.press(Keys.TAB)
-        html, seen = page.driver.execute_script(OUTLINE)
-        if not seen and not html.startswith(("<body", "<html", "<main")):
-            unseen.add(html)
-    missed = page.driver.execute_script(f"const all = (() => {{ {FOCUSABLE} }})();" """
-        return all.filter((one) => !reached.has(one)).map((one) => one.outerHTML.slice(0, 120));""")
-    assert not missed, f"Tab does not reach {missed}"
-    assert not unseen, f"no focus is seen on {unseen}"
-    nameless = page.driver.execute_script(f"const all = (() => {{ {FOCUSABLE} }})();" """
-        return all.filter((one) => !one.textContent.trim() && !one.getAttribute("aria-label") && !one.labels?.length
-            && !one.title && !one.getAttribute("aria-labelledby")).map((one) => one.outerHTML.slice(0, 120));""")
-    assert not nameless, f"controls without a name: {nameless}"
-    assert len(page.all("h1")) == 1 and len(page.all("main")) == 1
-    spoken = page.one(WHY).get_attribute("aria-live") or page.one(WHY).get_attribute("role")
-    assert spoken in ("polite", "status"), "a screen reader does not say what changed"
-    check_player(page)
-    print(f"    {wanted} controls reached by Tab")
-    page.check_logs("keyboard")
-
-
-def clock(page):
-    return float(page.one(CLOCK).get_attribute("data-seconds"))
-
-
-def check_player(page):
-    driver = page.driver
-    driver.execute_script("document.activeElement.blur()")
-    if page.one(PLAY).get_attribute("aria-pressed") == "true":
-        page.one("body").send_keys(Keys.SPACE)
-        until(driver, lambda _: page.one(PLAY).get_attribute("aria-pressed") == "false", "space pauses")
-    page.one("body").send_keys(Keys.HOME)
-    before = clock(page)
-    page.one("body").send_keys(Keys.ARROW_RIGHT)
-    until(driver, lambda _: clock(page) > before, "the right arrow steps on", 3)
-    first = clock(page)
-    page.one("body").send_keys(Keys.ARROW_RIGHT)
-    until(driver, lambda _: clock(page) > first, "the right arrow steps on again", 3)
-    page.one("body").send_keys(Keys.ARROW_LEFT)
-    until(driver, lambda _: math.isclose(clock(page), first), "the left arrow steps back", 3)
-    page.one("body").send_keys(Keys.SPACE)
-    until(driver, lambda _: clock(page) > first, "space plays", 3)
-    page.one("body").send_keys(Keys.SPACE)
-    until(driver, lambda _: page.one(PLAY).get_attribute("aria-pressed") == "false", "space pauses", 3)
-    still = clock(page)
-    time.sleep(0.3)
-    assert clock(page) == still, "the clock goes on in a pause"
-
-
-def reduced_motion(page, _):
-    """With reduced motion nothing moves by itself; else the picture plays once after a guess."""
-    for motion in ("reduce", "no-preference"):
-        page.open("/lesson/2")
-        page.emulate(motion=motion)
-        page.skip()
-        page.one(CLOCK)
-        time.sleep(0.4)
-        before, playing = clock(page), page.one(PLAY).get_attribute("aria-pressed")
-        time.sleep(0.6)
-        moves = clock(page) != before or playing == "true"
-        assert moves == (motion != "reduce"), f"{motion}: the picture {'plays' if moves else 'stands still'}"
-        running = page.driver.execute_script("return document.getAnimations().filter((one) => one.playState === 'running').length")
-        assert motion != "reduce" or not running, f"{running} animations run"
-        page.close()
-
-
-def looks_right(page, _):
-    """No sideways scrolling on a phone; contrast in light, dark and print; a print that is not empty."""
-    for lesson, ready in ((2, False), (1, True), (2, True), (9, True)):
-        page.open(f"/lesson/{lesson}")
-        if ready:
-            page.skip()
-        for scheme in ("light", "dark"):
-            page.emulate(scheme, motion="reduce")
-            for width in WIDTHS:
-                what = f"lesson {lesson}{'' if ready else ', before a guess'}, {scheme}, {width} px"
-                resize(page.driver, width)
-                wide = page.driver.execute_script("return document.documentElement.scrollWidth")
-                assert wide <= width, f"{what}: the page is {wide} px wide"
-                assert page.driver.execute_script("return document.documentElement.lang") == "en", what
-                looks.check_contrast(page.driver, what)
-                if width == 400:
-                    small = page.driver.execute_script("""
-                        return [...document.querySelectorAll("button, select, input[type=text]")].filter((one) =>
-                            one.getClientRects().length && one.getBoundingClientRect().height < 24)
-                            .map((one) => one.outerHTML.slice(0, 100));""")
-                    assert not small, f"{what}: too small to touch: {small}"
-        page.emulate("dark", "print")
-        looks.check_contrast(page.driver, f"lesson {lesson}, printed")
-        page.emulate()
-        pdf = page.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-        assert len(pdf["data"]) > 10_000, f"lesson {lesson}: the print is empty"
-        pictures = page.driver.execute_script("""
-            return [...document.querySelectorAll("svg[role=img], canvas")].filter((one) => !one.getAttribute("aria-label")
-                && !one.getAttribute("aria-labelledby") && !one.querySelector("title")).map((one) => one.outerHTML.slice(0, 100));""")
-        assert not pictures, f"lesson {lesson}: pictures without a name: {pictures}"
-        page.check_logs(f"lesson {lesson}, looks")
-        page.close()
-    resize(page.driver, 1280)
-
-
-ALL = [starts, token_leaves, without_token, predict_first, judged, odd_guesses, every_knob, address_restores, strange_names, by_keyboard, reduced_motion,
-       looks_right, *pictures.ALL]
-
-
-def main(program, names):
-    driver = browser()
-    if driver is None:
-        print("skipped: chromium or chromedriver is not installed")
-        sys.exit(77)
-    failed = []
-    try:
-        with Server(program, "2") as server:
-            for check in ALL:
-                if names and check.__name__ not in names:
-                    continue
-                begin, page = time.monotonic(), Page(driver, server)
-                try:
-                    check(page, program)
-                except Exception as error:  # any fault of one check leaves the others
-                    failed.append(check.__name__)
-                    place = next((f"{one.filename.rpartition('/')[2]}:{one.lineno}" for one in
-                                  reversed(traceback.extract_tb(error.__traceback__)) if "/serve/" in one.filename), "")
-                    print(f"FAIL {check.__name__} ({place}): {type(error).__name__}: {str(error)[:1500]}", flush=True)
-                    driver.get_log("browser")
-                    driver.get_log("performance")
-                    page.emulate()
-                else:
-                    print(f"ok   {check.__name__}, {time.monotonic() - begin:.1f} s", flush=True)
-                for handle in driver.window_handles[1:]:
-                    driver.switch_to.window(handle)
-                    driver.close()
-                driver.switch_to.window(driver.window_handles[0])
-    finally:
-        driver.quit()
-    print(f"{len(failed)} failed: {', '.join(failed)}" if failed else "all passed")
-    return 1 if failed else 0
+ALL = [starts, token_leaves, without_token, predict_first, judged, odd_guesses, every_knob, address_restores, strange_names]

@@ -7,7 +7,7 @@ import time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "page"))
 from reader import browser, resize  # noqa: E402,F401
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException  # noqa: E402
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, WebDriverException  # noqa: E402,F401
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
@@ -15,7 +15,7 @@ from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 TIME, YAML, WHY, JUDGEMENT, SOLUTION = "#time", "#yaml", "#why", "#judgement", "#solution"
 PREDICT, COMMIT, SKIP, AGAIN = "#predict", "#commit", "#skip", "#again"
 KNOB, PLAYER, PREDICTIONS = "#knobs .knob", "#player", "#predictions"
-PLAY, CLOCK = "#player button.play", "#player .clock"
+PLAY, CLOCK, CHOICES = "#player button.play", "#player .clock", "#player .player-choices button"
 ANSWER_S = 20
 # A run that a newer one replaces, and a setting that does not fit, are answered with these; Chromium logs them.
 USUAL = ("409", "422")

@@ -5,10 +5,11 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from lessons import Desk, check_same, lesson_numbers, simulated, time_of
+from server import busy
 
 STUDENTS = 10
 ROUNDS = 4
-# Ten times a lone run, if other programs load the machine.
+# On two cores; more on slower machines, where a lone run takes longer, and on busy ones.
 MEDIAN_S = 1
 
 
@@ -50,8 +51,8 @@ def ten_at_once(server, program):
           f"{1e3 * statistics.median(seconds):.0f} ms, longest {1e3 * max(seconds):.0f} ms; one alone {1e3 * lone:.0f} ms")
     assert ranks.count(32) > len(ranks) / 2, ranks
     assert len({run["yaml"] for _, run in runs}) > len(runs) / 2, "most students asked for the same"
-    limit = max(MEDIAN_S, STUDENTS * lone)
-    assert statistics.median(seconds) < limit and max(seconds) < 3 * limit, f"{sorted(seconds)}, alone {lone:.2f} s"
+    limit = max(MEDIAN_S, STUDENTS * lone) * (5 if busy() else 1)
+    assert statistics.median(seconds) < limit and max(seconds) < 2 * limit, f"{sorted(seconds)}, alone {lone:.2f} s"
     check_yaml(program, runs)
 
 

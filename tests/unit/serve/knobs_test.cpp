@@ -253,7 +253,8 @@ TEST_CASE("Any shipped scenario has knobs, whose values load or are refused", "[
             ++scenarios;
             for (const config::Variant& variant : scenario.variants)
                 CHECK(serve::knobs_of(scenario, variant).is_array());
-            // Loading every variant with every value takes minutes: one of them does.
+            // Reading every variant with every value takes minutes: one of them is, and of measurements with the ends
+            // only.
             const config::Variant& variant = scenario.variants[scenarios % scenario.variants.size()];
             scenario.knobs.clear();
             const Json knobs = serve::knobs_of(scenario, variant);
@@ -267,21 +268,21 @@ TEST_CASE("Any shipped scenario has knobs, whose values load or are refused", "[
                 CHECK(values_of(knob).size() > 1);
                 if (key == "variant") continue;
                 for (const std::string& value : values_of(knob)) {
+                    const bool end = value == values_of(knob).front() || value == values_of(knob).back();
+                    if (!end && folder == std::string("published")) continue;
                     ++values;
                     try {
                         config::load_scenario(file, {key + "=" + value}, {}, 1, {variant.name});
                     } catch (const ConfigError& error) {
                         INFO(error.what());
                         ++refused;
-                        // The present value is there already.
-                        CHECK(values_of(knob).at(knob.at("at").is_null() ? 0 : knob.at("at").get<std::size_t>()) !=
-                              value);
-                        if (std::getenv("SHOW_REFUSED")) WARN(file << " " << variant.name << " " << key << "=" << value << "\n" << error.what());
+                        CHECK(
+                            (knob.at("at").is_null() || values_of(knob).at(knob.at("at").get<std::size_t>()) != value));
                     }
                 }
             }
         }
     CHECK(scenarios > 50);
-    CHECK(20 * refused <= values);
+    CHECK(100 * refused <= values);
     WARN(values << " values of usual knobs of " << scenarios << " scenarios were read, " << refused << " were refused");
 }

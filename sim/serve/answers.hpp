@@ -5,7 +5,7 @@
 
 #include "sim/output/json_text.hpp"
 
-/// What the live page asks about a scenario. Each question is answered in a process of its own (simulations.hpp).
+/// What the live page asks about a scenario. Each question is answered in a process of its own (simulator_process.hpp).
 ///
 /// A question is {what, file, name, variant, set: {key: text}}; `what` is one of
 ///

@@ -1,4 +1,4 @@
-#include "sim/serve/simulations.hpp"
+#include "sim/serve/simulator_process.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -153,7 +153,8 @@ private:
 
 }  // namespace
 
-Simulations::Simulations(const std::function<std::string(const std::string&)>& work, const SimulationLimits& limits)
+SimulatorProcess::SimulatorProcess(const std::function<std::string(const std::string&)>& work,
+                                   const SimulationLimits& limits)
     : limits_(limits) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) no_process();
@@ -182,18 +183,18 @@ Simulations::Simulations(const std::function<std::string(const std::string&)>& w
     listener_ = std::thread([this] { listen(); });
 }
 
-Simulations::~Simulations() {
+SimulatorProcess::~SimulatorProcess() {
     stop();
 }
 
-void Simulations::refuse() {
+void SimulatorProcess::refuse() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
     shutdown(socket_.get(), SHUT_RDWR);
     news_.notify_all();
 }
 
-void Simulations::stop() {
+void SimulatorProcess::stop() {
     refuse();
     if (listener_.joinable()) listener_.join();
     if (process_ == 0) return;
@@ -202,7 +203,7 @@ void Simulations::stop() {
     process_ = 0;
 }
 
-void Simulations::listen() {
+void SimulatorProcess::listen() {
     while (std::optional<Parcel> parcel = read_parcel(socket_.get())) {
         using State = Finished::State;
         const State state = parcel->kind == done        ? State::done
@@ -214,7 +215,7 @@ void Simulations::listen() {
     refuse();
 }
 
-void Simulations::finish(std::uint64_t number, Finished outcome) {
+void SimulatorProcess::finish(std::uint64_t number, Finished outcome) {
     const std::lock_guard lock(mutex_);
     const auto found = waiting_.find(number);
     if (found == waiting_.end()) return;
@@ -223,7 +224,7 @@ void Simulations::finish(std::uint64_t number, Finished outcome) {
     news_.notify_all();
 }
 
-Finished Simulations::run(const std::string& name, const std::string& question) {
+Finished SimulatorProcess::run(const std::string& name, const std::string& question) {
     std::unique_lock lock(mutex_);
     const std::uint64_t number = next_++;
     waiting_[number].name = name;
@@ -237,7 +238,7 @@ Finished Simulations::run(const std::string& name, const std::string& question) 
     return outcome;
 }
 
-bool Simulations::cancel(const std::string& name) {
+bool SimulatorProcess::cancel(const std::string& name) {
     std::vector<std::uint64_t> found;
     {
         const std::lock_guard lock(mutex_);
@@ -248,7 +249,7 @@ bool Simulations::cancel(const std::string& name) {
     return !found.empty();
 }
 
-bool Simulations::tell(char kind, std::uint64_t number, const std::string& text) {
+bool SimulatorProcess::tell(char kind, std::uint64_t number, const std::string& text) {
     const std::lock_guard lock(telling_);
     return write_parcel(socket_.get(), {kind, number, text});
 }

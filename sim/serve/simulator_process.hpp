@@ -29,15 +29,15 @@ struct Finished {
     std::string text;  ///< the result of the work, or why there is none
 };
 
-class Simulations {
+class SimulatorProcess {
 public:
     /// `work` returns an answer to a question; it runs in a process of its own. Throws ReplayError if there can be no
     /// process. Must be called before the program has threads.
-    Simulations(const std::function<std::string(const std::string&)>& work, const SimulationLimits& limits);
+    SimulatorProcess(const std::function<std::string(const std::string&)>& work, const SimulationLimits& limits);
     /// Ends the process and all that it runs.
-    ~Simulations();
-    Simulations(const Simulations&) = delete;
-    Simulations& operator=(const Simulations&) = delete;
+    ~SimulatorProcess();
+    SimulatorProcess(const SimulatorProcess&) = delete;
+    SimulatorProcess& operator=(const SimulatorProcess&) = delete;
 
     /// Returns the answer to a question, once it is there. `name`, if not empty, is what cancel() takes. Threads may
     /// call it at the same time.

@@ -1,4 +1,4 @@
-#include "sim/serve/work.hpp"
+#include "sim/serve/answers.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/base/replay_error.hpp"
-#include "sim/serve/simulations.hpp"
+#include "sim/serve/simulator_process.hpp"
 #include "tests/catch.hpp"
 
 // Work of many threads in a process that has none: answers, errors, time limits, cancelling, ending.
@@ -36,7 +36,7 @@ std::string work(const std::string& question) {
 }  // namespace
 
 TEST_CASE("simulations answer many threads, each with its own answer") {
-    Simulations simulations(work, {.jobs = 2});
+    SimulatorProcess simulations(work, {.jobs = 2});
     constexpr int count = 12;
     std::vector<std::string> answers(count);
     std::vector<std::thread> threads;
@@ -48,7 +48,7 @@ TEST_CASE("simulations answer many threads, each with its own answer") {
 }
 
 TEST_CASE("simulations survive work that fails or dies, in a process of its own") {
-    Simulations simulations(work, {});
+    SimulatorProcess simulations(work, {});
     CHECK(simulations.run("", "fail").state == State::failed);
     CHECK(simulations.run("", "fail").text == "no way");
     CHECK(simulations.run("", "die").state == State::failed);
@@ -59,7 +59,7 @@ TEST_CASE("simulations survive work that fails or dies, in a process of its own"
 }
 
 TEST_CASE("simulations end work that takes too long") {
-    Simulations simulations(work, {.timeout_s = 0.2});
+    SimulatorProcess simulations(work, {.timeout_s = 0.2});
     const Clock::time_point start = Clock::now();
     const Finished finished = simulations.run("", "sleep");
     CHECK(finished.state == State::failed);
@@ -68,7 +68,7 @@ TEST_CASE("simulations end work that takes too long") {
 }
 
 TEST_CASE("cancelling ends work that runs and work that waits, and no other") {
-    Simulations simulations(work, {.jobs = 1});
+    SimulatorProcess simulations(work, {.jobs = 1});
     CHECK_FALSE(simulations.cancel("runs"));
     Finished runs, waits, other;
     std::thread a([&] { runs = simulations.run("runs", "sleep"); });
@@ -88,7 +88,7 @@ TEST_CASE("cancelling ends work that runs and work that waits, and no other") {
 }
 
 TEST_CASE("simulations refuse work that would wait behind too much") {
-    Simulations simulations(work, {.jobs = 1, .queue = 2});
+    SimulatorProcess simulations(work, {.jobs = 1, .queue = 2});
     std::vector<Finished> finished(3);
     std::vector<std::thread> threads;
     for (Finished& one : finished) {
@@ -103,7 +103,7 @@ TEST_CASE("simulations refuse work that would wait behind too much") {
 }
 
 TEST_CASE("simulations that are stopped release all who wait") {
-    Simulations simulations(work, {.jobs = 1});
+    SimulatorProcess simulations(work, {.jobs = 1});
     std::vector<Finished> finished(3);
     std::vector<std::thread> threads;
     for (Finished& one : finished) threads.emplace_back([&] { one = simulations.run("", "sleep"); });

@@ -1,4 +1,4 @@
-#include "sim/serve/assets.hpp"
+#include "sim/serve/live_assets.hpp"
 
 #include <string>
 
