@@ -6,12 +6,12 @@ import traceback
 import live_keyboard
 import live_looks
 import live_page
-import pictures
+import live_pictures
 from page_parts import Page, browser
 from server import Server
 
-CHECKS = {"live": [*live_page.ALL, *live_keyboard.ALL, *live_looks.ALL, pictures.pencil],
-          "lessons": [live_looks.every_lesson, pictures.every_picture]}
+CHECKS = {"live": [*live_page.ALL, *live_keyboard.ALL, *live_looks.ALL, live_pictures.pencil],
+          "lessons": [live_looks.every_lesson, live_pictures.every_picture]}
 
 
 def main(what, program, names):

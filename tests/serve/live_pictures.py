@@ -74,6 +74,3 @@ def pencil(page, _):
     says(9, "pipeline", 0, "1 of 4 stages compute. 0: forward 1", "3: waits")
     says(9, "pipeline", 0.0034, "2 of 4 stages compute. 0: forward 2", "1: forward 1")
     page.close()
-
-
-ALL = [every_picture, pencil]
