@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -13,11 +12,11 @@
 #include "sim/base/mulberry32.hpp"
 #include "sim/base/number.hpp"
 #include "sim/base/regular_file.hpp"
-#include "sim/base/shell_word.hpp"
 #include "sim/base/trimmed.hpp"
 #include "sim/base/units.hpp"
 #include "sim/document/read_text.hpp"
 #include "sim/lesson/arithmetic.hpp"
+#include "sim/lesson/exam_table.hpp"
 #include "sim/lesson/markdown_table.hpp"
 
 namespace syncline::lesson {
@@ -30,42 +29,6 @@ namespace fs = std::filesystem;
 namespace heading {
 constexpr std::string_view numbers = "Numbers", question = "Question", settings = "Settings", answer = "Answer",
                            mistakes = "Typical mistakes";
-}
-
-enum class Kind { seconds, bytes, percent, plain };
-
-struct Column {
-    std::string_view heading, field;
-    Kind kind;
-};
-
-/// The columns of answers.
-constexpr Column columns[]{
-    {"iteration", "iteration_time_s", Kind::seconds},
-    {"time", "completion_time_s", Kind::seconds},
-    {"communication", "communication_time_s", Kind::seconds},
-    {"exposed", "exposed_communication_time_s", Kind::seconds},
-    {"samples/s", "throughput_samples_per_s", Kind::plain},
-    {"efficiency", "scaling_efficiency", Kind::percent},
-    {"bubble", "pipeline_bubble", Kind::percent},
-    {"memory", "memory.total_bytes", Kind::bytes},
-    {"TFLOP/s", "tflops_per_device", Kind::plain},
-    {"staleness", "updates.staleness_mean", Kind::plain},
-};
-
-const Column* column_named(std::string_view heading) {
-    const auto found = std::ranges::find(columns, heading, &Column::heading);
-    return found == std::end(columns) ? nullptr : found;
-}
-
-std::string shown(double value, Kind kind) {
-    if (kind == Kind::seconds) return format_quantity(value, Dimension::seconds);
-    if (kind == Kind::bytes) return format_quantity(value, Dimension::bytes);
-    return kind == Kind::percent ? fmt::format("{:.4g} %", value * 100) : fmt::format("{:.5g}", value);
-}
-
-bool is_formula(std::string_view heading) {
-    return heading.starts_with("formula");
 }
 
 [[noreturn]] void refuse(const std::string& file, int line, const std::string& source, std::string message,
@@ -187,38 +150,6 @@ std::vector<std::string> assignments(const std::string& file, const std::vector<
     return all;
 }
 
-/// Returns the table of a section of an exam's text, which has no section but this one.
-Table table_of(const std::string& section) {
-    const std::vector<Table> all = tables("## Answer\n" + section, heading::answer);
-    return all.empty() ? Table{} : all.front();
-}
-
-std::string row_of(const std::vector<std::string>& cells) {
-    return fmt::format("| {} |\n", fmt::join(cells, " | "));
-}
-
-std::string text_of(const std::vector<std::vector<std::string>>& rows) {
-    std::string text = row_of(rows.front()) + "|";
-    for (std::size_t i = 0; i < rows.front().size(); ++i) text += "---|";
-    text += "\n";
-    for (std::size_t i = 1; i < rows.size(); ++i) text += row_of(rows[i]);
-    return text;
-}
-
-/// Returns `section` with another table in the place of its own.
-std::string with_table(const std::string& section, const std::string& table) {
-    std::string text;
-    std::istringstream stream(section);
-    bool written = false;
-    for (std::string line; std::getline(stream, line);) {
-        if (!line.starts_with('|'))
-            text += line + "\n";
-        else if (!std::exchange(written, true))
-            text += table;
-    }
-    return text;
-}
-
 void ask(Exam& exam, const std::vector<Line>& lines) {
     const auto line_of = [&](const Row& row) { return lines.front().number + row.line - 2; };
     const Table table = table_of([&] {
@@ -240,7 +171,7 @@ void ask(Exam& exam, const std::vector<Line>& lines) {
             exam.variants.push_back(row.cells[0]);
         for (std::size_t k = 1; k < header.cells.size(); ++k) {
             if (k == size || is_formula(header.cells[k])) continue;
-            const Column* const column = column_named(header.cells[k]);
+            const AnswerColumn* const column = answer_column(header.cells[k]);
             if (column == nullptr) wrong(fmt::format("there is no answer '{}'", header.cells[k]), "");
             Expectation one;
             one.variant = row.cells[0];
@@ -255,102 +186,6 @@ void ask(Exam& exam, const std::vector<Line>& lines) {
             exam.asked.push_back(std::move(one));
         }
     }
-}
-
-/// Returns the answer's table with the values that were found.
-std::vector<std::vector<std::string>> answered_table(const Exam& exam, const std::vector<double>& found) {
-    const Table table = table_of(exam.answer);
-    std::vector<std::vector<std::string>> rows{table.front().cells};
-    std::size_t next = 0;
-    for (std::size_t i = 1; i < table.size(); ++i) {
-        rows.push_back(table[i].cells);
-        for (std::size_t k = 1; k < rows.back().size(); ++k) {
-            const Column* const column = column_named(rows.front()[k]);
-            if (column == nullptr) continue;
-            std::string& cell = rows.back()[k];
-            cell = shown(found.at(next++), column->kind) + (cell.empty() ? "" : " " + cell);
-        }
-    }
-    return rows;
-}
-
-/// Returns the time that a formula's unit is: 0.001 for the heading "formula (ms)".
-double unit_of(const std::string& heading) {
-    const std::size_t begin = heading.find('('), end = heading.find(')');
-    if (begin == heading.npos || end == heading.npos) return 1;
-    return parse_quantity("1 " + heading.substr(begin + 1, end - begin - 1), Dimension::seconds).value.value_or(1);
-}
-
-/// The answer's times, by the names of their rows: "ring" or "ring 16 MB".
-struct Right {
-    std::map<std::string, std::string> cells;
-    std::map<std::string, double> seconds;
-    double unit = 1;  ///< of the formulas
-};
-
-Right right_times(const Exam& exam, const std::vector<double>& found) {
-    Right right;
-    const auto rows = answered_table(exam, found);
-    const std::vector<std::string>& header = rows.front();
-    const std::size_t size = column_of({header, 0, ""}, "size");
-    std::size_t next = 0;
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-        const std::string row = size < header.size() ? rows[i][0] + " " + rows[i][size] : rows[i][0];
-        for (std::size_t k = 1; k < header.size(); ++k) {
-            const Column* const column = column_named(header[k]);
-            if (column == nullptr) continue;
-            if (column->heading == "iteration" || column->heading == "time") {
-                right.cells[row] = rows[i][k];
-                right.seconds[row] = found.at(next);
-            }
-            ++next;
-        }
-    }
-    if (const auto formula = std::ranges::find_if(header, is_formula); formula != header.end())
-        right.unit = unit_of(*formula);
-    return right;
-}
-
-/// Returns the table of wrong models with their times, without those that happen to be right with these numbers; "" if
-/// there are none.
-std::string mistakes_table(const Exam& exam, const std::vector<double>& found) {
-    const Table table = table_of(exam.mistakes);
-    if (table.empty()) return "";
-    constexpr double same = 0.002;
-    const Right right = right_times(exam, found);
-    std::vector<std::vector<std::string>> rows{table.front().cells};
-    for (std::size_t i = 1; i < table.size(); ++i) {
-        std::vector<std::string> cells = table[i].cells;
-        cells.resize(rows.front().size());
-        bool differs = false;
-        for (std::size_t k = 1; k < cells.size(); ++k) {
-            const std::string& row = rows.front()[k];
-            if (!right.cells.contains(row))
-                refuse(exam.file, 1, "", fmt::format("typical mistakes: '{}' is not a row of the answer", row), "");
-            if (cells[k].empty()) {
-                cells[k] = right.cells.at(row);
-                continue;
-            }
-            try {
-                const double seconds = value_of(cells[k]) * right.unit, answer = right.seconds.at(row);
-                const std::string time = format_quantity(seconds, Dimension::seconds);
-                cells[k] = number_in<double>(cells[k]) ? time : cells[k] + " = " + time;
-                differs |= std::abs(seconds - answer) > same * answer;
-            } catch (const ArithmeticError& problem) {
-                refuse(exam.file, 1, "", fmt::format("typical mistakes: {}", problem.what()), "");
-            }
-        }
-        if (differs) rows.push_back(std::move(cells));
-    }
-    return rows.size() > 1 ? text_of(rows) : "";
-}
-
-std::string command(const Exam& exam) {
-    std::string text = "```sh\nbuild/release/syncline run " + exam.scenario;
-    for (const std::string& one : exam.settings) text += " \\\n  --set " + shell_word(one);
-    for (const std::string& one : exam.variants)
-        text += (one == exam.variants.front() ? " \\\n " : "") + std::string(" --variant ") + shell_word(one);
-    return text + "\n```\n";
 }
 
 }  // namespace
@@ -379,42 +214,6 @@ Exam exam(const Lesson& lesson, std::uint32_t seed) {
     if (const auto wrong = sections.find(heading::mistakes); wrong != sections.end())
         exam.mistakes = joined(wrong->second);
     return exam;
-}
-
-std::string sheet(const Exam& exam) {
-    const Table table = table_of(exam.answer);
-    const auto given = [](const std::string& heading) { return heading == "size"; };
-    std::vector<std::vector<std::string>> rows;
-    for (const Row& row : table) {
-        rows.emplace_back();
-        for (std::size_t k = 0; k < row.cells.size(); ++k) {
-            const std::string& heading = table.front().cells[k];
-            if (is_formula(heading)) continue;
-            const bool known = k == 0 || rows.size() == 1 || given(heading);
-            rows.back().push_back(known ? row.cells[k] : "……………………");
-        }
-    }
-    return fmt::format("# {}\n\nName: ………………………………………………\n\n## Question\n\n{}\n## Answer\n\n{}", exam.title,
-                       exam.question, text_of(rows));
-}
-
-std::string solution(const Exam& exam, const std::vector<double>& found) {
-    std::string text = "## Solution\n\n" + with_table(exam.answer, text_of(answered_table(exam, found))) +
-                       "\nThe answers are simulated:\n\n" + command(exam);
-    if (const std::string wrong = mistakes_table(exam, found); !wrong.empty())
-        text += "\n## Typical mistakes\n\n" + with_table(exam.mistakes, wrong);
-    return text;
-}
-
-Lesson answered(const Exam& exam, const std::vector<double>& found) {
-    Lesson lesson;
-    lesson.name = exam.name;
-    lesson.title = exam.title;
-    lesson.scenario = exam.file;
-    lesson.handout = "## Answer\n" + text_of(answered_table(exam, found));
-    if (const std::string wrong = mistakes_table(exam, found); !wrong.empty())
-        lesson.handout += "## Typical mistakes\n" + wrong;
-    return lesson;
 }
 
 }  // namespace syncline::lesson

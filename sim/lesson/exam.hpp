@@ -12,9 +12,8 @@
 ///
 /// - **Numbers**: a table with the columns `name` and `values`: numbers between commas, one of which is drawn, or an
 ///   expression of names above it (sim/lesson/arithmetic.hpp).
-/// - **Question**, in which `{name}` or `{expression}` stands for its value, as in all sections that follow. Braces
-/// with
-///   a colon are YAML.
+/// - **Question**, in which `{name}` or `{expression}` stands for its value, as in all sections that follow; braces
+///   with a colon in them are a mapping of YAML.
 /// - **Settings**: lines `key: value`, what --set changes in the lesson's scenario. A line that begins with a blank
 ///   continues the one above it.
 /// - **Answer**: text and a table as that of a lesson, but simulations fill the cells. They are empty or have the

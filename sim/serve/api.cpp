@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_kept = 256, most_kept_bytes = 64'000'000, most_values = 64, longest_name = 64;
 
 /// Code of the error of a simulation that has failed, or took too long; it might succeed at another time.
-constexpr const char* failed = "failed";
+constexpr const char* failure = "failed";
 
 /// A request that is not as it must be; becomes a reply with 400.
 class BadRequest : public std::exception {
@@ -89,7 +89,7 @@ Reply reply_of(const Finished& finished) {
         case Finished::State::failed:
             break;
     }
-    return refusal(503, failed, finished.text);
+    return refusal(503, failure, finished.text);
 }
 
 std::vector<std::pair<std::string, std::string>> settings_in(const Json& request) {
@@ -240,7 +240,7 @@ Reply Api::grid(const Json& request) {
     for (std::size_t i = 0; i < replies.size(); ++i) {
         const Json body = Json::parse(replies[i].text);
         // Points fail one by one, as of too many ranks; that the program is busy or ends is said once.
-        const bool of_point = replies[i].status == 200 || replies[i].status == 422 || body["error"]["code"] == failed;
+        const bool of_point = replies[i].status == 200 || replies[i].status == 422 || body["error"]["code"] == failure;
         if (!of_point) return replies[i];
         Json point{{"value", (*values)[i]}};
         if (replies[i].status == 200)

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t threads = 64, most_body_bytes = 65536, most_head_bytes = 8192, longest_path = 200;
 constexpr int usual_port = 8023, port_of_http = 80;
-constexpr RequestLimits limits{most_body_bytes + 2 * most_head_bytes, 5, 30};
+constexpr RequestLimits request_limits{most_body_bytes + 2 * most_head_bytes, 5, 30};
 constexpr const char* loopback = "127.0.0.1";
 constexpr std::string_view api = "/api/v1";
 
@@ -49,25 +49,23 @@ void put(httplib::Response& response, const Reply& reply) {
     if (reply.status == 429) response.set_header("Retry-After", "1");
 }
 
-/// Serves each connection within limits, and one request of it.
-class LimitedServer : public httplib::Server {
-private:
-    bool process_and_close_socket(socket_t socket) override try {
-        const Descriptor closes(socket);
-        RequestStream stream(socket, limits);
-        bool closed = false;
-        const bool served = process_request(stream, true, closed, nullptr);
-        stream.finish();
-        return served;
-    } catch (const std::exception&) {
-        return false;  // a connection that cannot be served, for want of memory, must not end the program
-    }
-};
-
 }  // namespace
 
 struct Http::Server {
-    LimitedServer http;
+    /// Serves each connection within limits, and one request of it.
+    class Limited : public httplib::Server {
+        bool process_and_close_socket(socket_t socket) override try {
+            const Descriptor closes(socket);
+            RequestStream stream(socket, request_limits);
+            bool closed = false;
+            const bool served = process_request(stream, true, closed, nullptr);
+            stream.finish();
+            return served;
+        } catch (const std::exception&) {
+            return false;  // a connection that cannot be served, for want of memory, must not end the program
+        }
+    };
+    Limited http;
     Api& answers;
     int port = 0;
     std::string token = random_token();

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -231,7 +232,13 @@ Finished SimulatorProcess::run(const std::string& name, const std::string& quest
     lock.unlock();
     const bool told = tell(asks, number, question);
     lock.lock();
-    news_.wait(lock, [&] { return !told || stopped_ || waiting_[number].finished; });
+    const std::chrono::duration<double> most_s(limits_.wait_s + limits_.timeout_s);
+    if (!news_.wait_for(lock, most_s, [&] { return !told || stopped_ || waiting_[number].finished; })) {
+        waiting_.erase(number);
+        lock.unlock();
+        tell(cancels, number, "");
+        return {Finished::State::full, ""};
+    }
     Finished outcome = std::move(waiting_[number].outcome);
     if (!waiting_[number].finished) outcome.state = Finished::State::stopped;
     waiting_.erase(number);

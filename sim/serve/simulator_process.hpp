@@ -21,6 +21,7 @@ struct SimulationLimits {
     std::size_t jobs = 1;    ///< processes at the same time
     std::size_t queue = 64;  ///< pieces of work that wait
     double timeout_s = 30;   ///< work that takes longer is killed
+    double wait_s = 30;      ///< work that has not begun after that time is given up, as if too much waited
 };
 
 struct Finished {

@@ -71,30 +71,34 @@ TEST_CASE("data flow: recursive doubling and Rabenseifner's algorithm double the
     for (const std::uint32_t n : {2u, 4u, 8u, 16u, 32u}) {
         CAPTURE(n);
         const auto lg = static_cast<std::uint32_t>(std::bit_width(n)) - 1;
-        for (const FlowMessage& message :
-             data_flow(*algorithm("allreduce", "recursive-doubling", n), n, 64, 0).messages) {
+        const DataFlow doubling = data_flow(*algorithm("allreduce", "recursive-doubling", n), n, 64, 0);
+        CHECK(doubling.messages.size() == n * lg);
+        for (const FlowMessage& message : doubling.messages) {
             CHECK(message.to == (message.from ^ 1u << message.step));
             CHECK(message.contributions == 1u << message.step);
             CHECK(message.adds);
         }
         const DataFlow flow = data_flow(*algorithm("allreduce", "rabenseifner", n), n, 640, 0);
         CHECK(flow.blocks == n);
+        CHECK(flow.messages.size() == 2 * n * lg);
         for (const FlowMessage& message : flow.messages) {
             const bool halves = message.step < lg;
             CHECK(message.adds == halves);
             CHECK(message.contributions == (halves ? 1u << message.step : n));
             CHECK(message.blocks.count == (halves ? n >> (message.step + 1) : 1u << (message.step - lg)));
         }
-        for (const FlowMessage& message :
-             data_flow(*algorithm("allgather", "recursive-doubling", n), n, 640, 0).messages)
-            CHECK(message.contributions == 1u << message.step);
+        const DataFlow gathering = data_flow(*algorithm("allgather", "recursive-doubling", n), n, 640, 0);
+        CHECK(gathering.messages.size() == n * lg);
+        for (const FlowMessage& message : gathering.messages) CHECK(message.contributions == 1u << message.step);
     }
 }
 
 TEST_CASE("data flow: a binomial tree passes the sums of subtrees up, and the result down") {
     for (const std::uint32_t n : {1u, 2u, 3u, 5u, 8u, 13u, 16u}) {
         CAPTURE(n);
-        for (const FlowMessage& message : data_flow(*algorithm("allreduce", "binomial-tree", n), n, 7, 0).messages) {
+        const DataFlow flow = data_flow(*algorithm("allreduce", "binomial-tree", n), n, 7, 0);
+        CHECK(flow.messages.size() == 2 * (n - 1));
+        for (const FlowMessage& message : flow.messages) {
             // The subtree of rank r has the ranks from r on below r plus its lowest bit.
             const std::uint32_t lowest = message.from & (~message.from + 1);
             CHECK(message.contributions == (message.adds ? std::min(lowest, n - message.from) : n));

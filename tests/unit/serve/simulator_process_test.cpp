@@ -102,6 +102,21 @@ TEST_CASE("simulations refuse work that would wait behind too much") {
     CHECK(simulations.run("", "1").state == State::done);
 }
 
+TEST_CASE("simulations give up work that waits too long for a process") {
+    SimulatorProcess simulations(work, {.jobs = 1, .timeout_s = 0.4, .wait_s = 0.2});
+    std::vector<Finished> finished(3);
+    std::vector<std::thread> threads;
+    for (Finished& one : finished) {
+        threads.emplace_back([&] { one = simulations.run("", "sleep"); });
+        sleep_s(0.05);
+    }
+    for (std::thread& thread : threads) thread.join();
+    // They would begin after 0, 0.4 and 0.8 s.
+    CHECK(finished[0].state == State::failed);
+    CHECK(finished[2].state == State::full);
+    CHECK(simulations.run("", "1").text == "answer to 1");
+}
+
 TEST_CASE("simulations that are stopped release all who wait") {
     SimulatorProcess simulations(work, {.jobs = 1});
     std::vector<Finished> finished(3);
