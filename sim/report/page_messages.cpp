@@ -220,8 +220,4 @@ Json page_messages(const Cluster& cluster, const ExchangeRecording& recording, c
     return messages_of(cluster, recording.view, recording.ranks, recording.view.iteration + 1, words, limits);
 }
 
-Json exchange_messages(const Cluster& cluster, const CollectivePlan& plan) {
-    return page_messages(cluster, record_exchange(cluster, plan, largest_size(plan)), PageLimits{});
-}
-
 }  // namespace syncline

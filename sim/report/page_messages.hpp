@@ -36,7 +36,4 @@ Json page_messages(const Cluster& cluster, const TimelineView& view, std::int64_
 /// Returns the messages of a single exchange; null if there are none.
 Json page_messages(const Cluster& cluster, const ExchangeRecording& recording, const PageLimits& limits);
 
-/// Simulates the largest size of a plan and returns its messages.
-Json exchange_messages(const Cluster& cluster, const CollectivePlan& plan);
-
 }  // namespace syncline

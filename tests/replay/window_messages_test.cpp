@@ -35,6 +35,11 @@ Lowered training(std::int64_t ranks, const Plan& changed) {
     return lower(timed_star(ranks + 4, bandwidth_Bps, latency_s, model, {1, 1}, {2, 2}), model, plan);
 }
 
+/// Returns the messages of the plan's one size.
+Json exchange_messages(const Cluster& cluster, const CollectivePlan& plan) {
+    return page_messages(cluster, record_exchange(cluster, plan, plan.bytes), PageLimits{});
+}
+
 std::int64_t sum(const Json& column) {
     std::int64_t all = 0;
     for (const Json& value : column) all += value.get<std::int64_t>();
