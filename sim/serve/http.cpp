@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t threads = 64, most_body_bytes = 65536, most_head_bytes = 8192, longest_path = 200;
 constexpr int usual_port = 8023, port_of_http = 80;
-constexpr RequestLimits request_limits{most_body_bytes + 2 * most_head_bytes, 5, 30};
+constexpr RequestLimits request_limits{most_body_bytes + 2 * most_head_bytes, 5, 5, 30};
 constexpr const char* loopback = "127.0.0.1";
 constexpr std::string_view api = "/api/v1";
 

@@ -16,7 +16,7 @@
 ///
 /// What may be asked. A fixed list of addresses; no file is ever opened by a name from a request. A head has at most
 /// 8 kB, a body 64 kB; it is neither in chunks nor compressed, and an answer is not given in ranges. A request must be
-/// complete within 5 seconds, and its answer read within 30; a connection serves one request.
+/// complete within 5 seconds, and its answer read within 30, without a pause of 5; a connection serves one request.
 /// Left out: another user of this machine who opens 64 connections keeps the threads of others busy.
 namespace syncline::serve {
 

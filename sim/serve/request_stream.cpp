@@ -37,7 +37,7 @@ bool RequestStream::is_readable() const {
 }
 
 bool RequestStream::is_writable() const {
-    return waits(POLLOUT, std::min(write_end_, in_seconds(limits_.write_s)));
+    return waits(POLLOUT, std::min(write_end_, in_seconds(limits_.stall_s)));
 }
 
 ssize_t RequestStream::read(char* bytes, std::size_t size) {

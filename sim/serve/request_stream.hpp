@@ -14,6 +14,7 @@ namespace syncline::serve {
 struct RequestLimits {
     std::size_t bytes = 0;  ///< of the head and the body together
     double read_s = 0;      ///< from the first wait to the last byte of the request
+    double stall_s = 0;     ///< during which nothing of the answer is read
     double write_s = 0;     ///< from the first to the last byte of the answer
 };
 

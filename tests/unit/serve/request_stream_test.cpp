@@ -47,7 +47,7 @@ double seconds_of(const std::function<void()>& action) {
 TEST_CASE("a request has a largest number of bytes") {
     const Ends ends;
     ends.say(std::string(6000, 'a') + std::string(6000, 'b'));
-    RequestStream stream(ends.server.get(), {10'000, 5, 5});
+    RequestStream stream(ends.server.get(), {10'000, 5, 5, 5});
     CHECK(all_of(stream) == std::string(6000, 'a') + std::string(4000, 'b'));
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("a request ends with the client's") {
     const Ends ends;
     ends.say("GET /");
     shutdown(ends.client.get(), SHUT_WR);
-    RequestStream stream(ends.server.get(), {100, 60, 60});
+    RequestStream stream(ends.server.get(), {100, 60, 60, 60});
     CHECK(all_of(stream) == "GET /");
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a request that comes byte by byte has one time limit") {
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
     });
-    RequestStream stream(ends.server.get(), {1000, 0.3, 5});
+    RequestStream stream(ends.server.get(), {1000, 0.3, 5, 5});
     std::string text;
     const double seconds = seconds_of([&] { text = all_of(stream); });
     client.join();
@@ -86,11 +86,27 @@ TEST_CASE("an answer is written as a whole, or given up when nobody reads it") {
             for (ssize_t count = 1; count > 0 && got < large.size(); got += static_cast<std::size_t>(count))
                 count = recv(ends.client.get(), piece.data(), piece.size(), 0);
         });
-        RequestStream stream(ends.server.get(), {100, 5, 60});
+        RequestStream stream(ends.server.get(), {100, 5, 60, 60});
         CHECK(stream.write(large.data(), large.size()) == static_cast<ssize_t>(large.size()));
         client.join();
         CHECK(got == large.size());
     }
-    RequestStream stream(ends.server.get(), {100, 5, 0.2});
-    CHECK(stream.write(large.data(), large.size()) == -1);
+    RequestStream stalled(ends.server.get(), {100, 5, 0.2, 60});
+    CHECK(stalled.write(large.data(), large.size()) == -1);
+}
+
+TEST_CASE("an answer that is read in small pieces has one time limit") {
+    const Ends ends;
+    std::thread client([&] {
+        std::array<char, 1000> piece{};
+        for (int i = 0; i < 40; ++i) {
+            recv(ends.client.get(), piece.data(), piece.size(), 0);
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+    });
+    RequestStream stream(ends.server.get(), {100, 5, 60, 0.3});
+    const std::string large(4'000'000, 'x');
+    const double seconds = seconds_of([&] { CHECK(stream.write(large.data(), large.size()) == -1); });
+    client.join();
+    CHECK(seconds < 1.5);
 }
