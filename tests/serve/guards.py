@@ -175,7 +175,9 @@ def paths(server, _):
         if status == 200 and path.startswith("/?"):
             assert page in got, f"{short}: {got[:300]}"  # what follows "?" does not belong to the path
             continue
-        assert status in (400, 403, 404, 405, 413, 414, 422, 431), f"{short}: {got[:300]}"
+        # A line that is longer than a whole request may be is not read to its end.
+        cut = len(path) > 80_000 and not got
+        assert cut or status in (400, 403, 404, 405, 413, 414, 422, 431), f"{short}: {got[:300]}"
         assert b"root:" not in got and page not in got, f"{short}: {got[:300]}"
     for raw in (b"/\0", b"/live.js\0", b"/\xff\xfe", b"/\x01", b"/a b"):
         got, status = server.raw(server.request("GET", raw))

@@ -6,7 +6,7 @@ import time
 
 CLIENTS = 50
 CUT_OFF_S = 20
-DRIPPING_S = 4
+DRIPPING_S = 8
 OTHERS_S = 2
 
 
