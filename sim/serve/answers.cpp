@@ -66,23 +66,6 @@ std::string command_of(const Question& question, bool several) {
     return command;
 }
 
-/// Throws Refused unless `set` turns knobs only, to values that they may have: a number may be any, a word must be
-/// listed. `knobs` are those of the scenario as it is, as turned ones list what the page has set.
-void require_knobs(const Question& question, const Json& knobs) {
-    for (const auto& [key, value] : question.set) {
-        const auto knob =
-            std::find_if(knobs.begin(), knobs.end(), [&key = key](const Json& one) { return one["key"] == key; });
-        if (knob == knobs.end())
-            throw Refused(problem("no-knob", fmt::format("'{}' is not one of the knobs", key),
-                                  "a page changes what the scenario has a knob for; `knobs:` adds others"));
-        const Json& values = (*knob)["values"];
-        const bool listed = std::find(values.begin(), values.end(), Json(value)) != values.end();
-        if (!listed && !((*knob)["kind"] == "number" && number_of(value)))
-            throw Refused(problem("no-value", fmt::format("'{}' is not a value of '{}'", value, key),
-                                  "choose one of its values, or write a number with its unit"));
-    }
-}
-
 Estimate estimate_of(const config::Variant& variant) {
     if (variant.trace) return estimate(variant.cluster, *variant.trace);
     if (variant.collective) return estimate(variant.cluster, *variant.collective);
@@ -125,10 +108,42 @@ const config::Variant& variant_of(const config::Scenario& scenario, const std::s
     return found == scenario.variants.end() ? scenario.variants.front() : *found;
 }
 
+/// Returns the knob of a key; null if there is none.
+const Json* knob_of(const Json& knobs, const std::string& key) {
+    const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Json& one) { return one["key"] == key; });
+    return found == knobs.end() ? nullptr : &*found;
+}
+
+bool lists(const Json& knob, const std::string& value) {
+    const Json& values = knob["values"];
+    return std::find(values.begin(), values.end(), Json(value)) != values.end();
+}
+
+/// Throws Refused unless `set` turns knobs only, to values that they may have: a number may be any, a word must be
+/// listed by a variant. Knobs are those of the scenario as it is: turned ones would list whatever is set.
+void require_knobs(const Question& question, const config::Scenario& before) {
+    const Json knobs = knobs_of(before, variant_of(before, question.variant));
+    for (const auto& [key, value] : question.set) {
+        const Json* const knob = knob_of(knobs, key);
+        if (knob == nullptr)
+            throw Refused(problem("no-knob", fmt::format("'{}' is not one of the knobs", key),
+                                  "a page changes what the scenario has a knob for; `knobs:` adds others"));
+        if (lists(*knob, value) || ((*knob)["kind"] == "number" && number_of(value))) continue;
+        const bool elsewhere = std::any_of(before.variants.begin(), before.variants.end(),
+                                           [&, &key = key, &value = value](const config::Variant& other) {
+                                               const Json all = knobs_of(before, other);
+                                               const Json* const same = knob_of(all, key);
+                                               return same != nullptr && lists(*same, value);
+                                           });
+        if (!elsewhere)
+            throw Refused(problem("no-value", fmt::format("'{}' is not a value of '{}'", value, key),
+                                  "choose one of its values, or write a number with its unit"));
+    }
+}
+
 Json turned_knobs(const Question& question, const config::Scenario& before) {
-    const config::Variant& variant = variant_of(before, question.variant);
-    require_knobs(question, knobs_of(before, variant));
-    return knobs_of(before, variant, {question.set.begin(), question.set.end()});
+    require_knobs(question, before);
+    return knobs_of(before, variant_of(before, question.variant), {question.set.begin(), question.set.end()});
 }
 
 /// A variant with its changes.
