@@ -3,13 +3,16 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "sim/base/interrupt.hpp"
+#include "sim/base/number.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
@@ -42,12 +45,25 @@ std::optional<int> lesson_of(const std::vector<lesson::Lesson>& lessons, const s
     return {};
 }
 
+bool is_number(const std::string& word) {
+    return number_in<int>(word).has_value();
+}
+
+/// Returns all lessons. A scenario of one's own can be shown where there are none.
+std::vector<lesson::Lesson> lessons_beside(const std::optional<std::string>& subject) {
+    const std::filesystem::path folder = config::data_folder("scenarios/lessons");
+    if (subject && !is_number(*subject) && !std::filesystem::is_directory(folder)) return {};
+    return lesson::load_lessons(folder);
+}
+
 void serve_page(const ServeArguments& options) {
-    std::vector<lesson::Lesson> lessons = lesson::load_lessons(config::data_folder("scenarios/lessons"));
+    std::vector<lesson::Lesson> lessons = lessons_beside(options.subject);
     std::optional<int> lesson;
     std::optional<serve::NamedScenario> scenario;
     if (options.subject) {
         lesson = lesson_of(lessons, *options.subject);
+        // Of a number that no lesson has, this says which there are.
+        if (!lesson && is_number(*options.subject)) lesson::find_lesson(lessons, *options.subject);
         if (!lesson) scenario = {config::find_argument(*options.subject, {"scenario", "measured"}), *options.subject};
     }
     // Errors of the scenario are shown here, not in the page.
@@ -57,12 +73,13 @@ void serve_page(const ServeArguments& options) {
     serve::SimulatorProcess simulations(serve::answer, {.jobs = options.jobs});
     serve::Api api(simulations, classroom, scenario, lesson);
     serve::Http http(api, options.port);
+    // Before the thread begins: if nobody can read the address, nothing is served. Clients may connect already.
+    write_stdout(http.address() + "\n");
     std::promise<void> ended;
     std::thread server([&] {
         http.serve();
         ended.set_value();
     });
-    write_stdout(http.address() + "\n");
     say("Open this address in a browser on this machine. Ctrl-C ends it.\n");
     pollfd ready{interrupts.descriptor(), POLLIN, 0};
     while (poll(&ready, 1, -1) <= 0) {
