@@ -16,6 +16,7 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/config/knob_keys.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
@@ -67,7 +68,8 @@ void serve_page(const ServeArguments& options) {
         if (!lesson) scenario = {config::find_argument(*options.subject, {"scenario", "measured"}), *options.subject};
     }
     // Errors of the scenario are shown here, not in the page.
-    if (scenario) config::load_scenario(scenario->file, {}, inspect);
+    if (scenario && !config::load_scenario(scenario->file, {}, inspect).knobs.empty())
+        config::check_knobs(scenario->file, inspect);
     serve::Classroom classroom(std::move(lessons), options.predictions);
     HeldInterrupts interrupts;
     serve::SimulatorProcess simulations(serve::answer, {.jobs = options.jobs});

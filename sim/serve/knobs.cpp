@@ -145,18 +145,20 @@ Json knobs_of(const config::Scenario& scenario, const config::Variant& variant,
         chosen["kind"] = "choice";
     }
     Present present(variant, document);
-    const auto add = [&](const std::string& key, const std::vector<std::string>& values) {
+    const auto add = [&](const std::string& key, const std::vector<std::string>& values, const std::string& otherwise) {
         const auto changed = set.find(key);
-        knobs.push_back(knob(key, values, changed != set.end() ? std::optional(changed->second) : present.value(key)));
+        std::optional<std::string> now = changed != set.end() ? std::optional(changed->second) : present.value(key);
+        if (!now && !otherwise.empty()) now = otherwise;
+        knobs.push_back(knob(key, values, now));
     };
     bool own = false;
     for (const config::Knob& one : scenario.knobs) {
         if (one.key == config::variant_key) continue;
-        add(one.key, one.values);
+        add(one.key, one.values, "");
         own = true;
     }
     if (!own)
-        for (const UsualKnob& one : usual_knobs(variant, document)) add(one.key, one.values);
+        for (const UsualKnob& one : usual_knobs(variant, document)) add(one.key, one.values, one.present);
     return knobs;
 }
 
