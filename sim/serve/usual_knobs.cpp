@@ -335,8 +335,10 @@ private:
 
     void sharding() {
         const Node* const written = at("training.parallelism.sharding");
+        // Local steps need whole weights.
         if (!has_parts() || plan_.replicas() < 2 || plan_.exchange != ExchangeKind::allreduce ||
-            plan_.parallelism.shard_ranks || (written != nullptr && written->kind != Node::Kind::scalar) ||
+            plan_.local_steps > 1 || plan_.parallelism.shard_ranks ||
+            (written != nullptr && written->kind != Node::Kind::scalar) ||
             (written == nullptr && variant_.model.parameters() < 500'000'000))
             return;
         add("training.parallelism.sharding", {"none", "optimizer", "gradients", "parameters"});
