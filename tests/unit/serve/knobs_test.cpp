@@ -182,6 +182,16 @@ TEST_CASE("Any training has knobs whose values divide each other", "[knobs]") {
     CHECK(knobs.at("platform.fabric.latency").at("at") == 2);
     CHECK(knobs.size() == 8);
     CHECK_FALSE(knobs.contains("variant"));
+
+    // Without `fusion` there are no buckets, which is one of the values.
+    const auto plain = knobs_by_key(star + layers + "training: {ranks: 8}\n");
+    CHECK(values_of(plain.at("training.fusion.threshold")).front() == "none");
+    CHECK(plain.at("training.fusion.threshold").at("at") == 0);
+    // Ranks that train alone for some steps need all weights.
+    const std::string large = "workload: llama-3-8b\n";
+    CHECK(knobs_by_key(star + large + "training: {ranks: 8}\n").contains("training.parallelism.sharding"));
+    CHECK_FALSE(knobs_by_key(star + large + "training: {ranks: 8, local_steps: 4}\n")
+                    .contains("training.parallelism.sharding"));
 }
 
 TEST_CASE("Knobs of servers, exchanges and fixed clusters", "[knobs]") {
