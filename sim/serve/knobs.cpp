@@ -79,6 +79,15 @@ std::map<std::string, std::string> held(const config::Variant& variant, const st
     return config::held_values([&](config::Fields& fields) { config::describe_training_keys(fields, plan, open); });
 }
 
+/// Returns the algorithm of a variant's exchanges; nothing if a table chooses it by their size.
+std::optional<std::string> algorithm_of(const config::Variant& variant) {
+    const auto of = [&](const auto& plan) {
+        const bool chosen = plan.selection || (variant.cluster.transport.selection && !plan.algorithm.named);
+        return chosen ? std::nullopt : std::optional(plan.algorithm.name);
+    };
+    return variant.collective ? of(*variant.collective) : of(variant.plan);
+}
+
 /// The present values of a variant's keys, as texts.
 class Present {
 public:
@@ -87,6 +96,7 @@ public:
     std::optional<std::string> value(const std::string& key) {
         if (const Node* const written = written_at(document_, key))
             return written->kind == Node::Kind::scalar && !written->quoted ? written->scalar : flow_text(*written);
+        if (key == "training.algorithm" || key == "collective.algorithm") return algorithm_of(variant_);
         const std::size_t dot = key.find('.');
         if (dot == std::string::npos) return {};
         const std::string section = key.substr(0, dot);
