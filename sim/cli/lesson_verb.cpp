@@ -62,7 +62,7 @@ void wait_for_enter(const char* what) {
 /// Checks that predictions can be kept before somebody types them.
 void require_predictions(const LessonArguments& options) {
     if (options.predictions.empty()) return;
-    serve::kept_predictions(options.predictions);
+    serve::require_prediction_file(options.predictions);
     require_writable(options.predictions);
 }
 
@@ -71,8 +71,7 @@ lesson::Prediction predicted(const lesson::Lesson& lesson, const lesson::Questio
                              const LessonArguments& options) {
     lesson::Prediction prediction = asked_prediction(questionnaire);
     const std::string lines = serve::prediction_lines(lesson, questionnaire, prediction);
-    if (!options.predictions.empty() && !lines.empty())
-        write_file(options.predictions, serve::kept_predictions(options.predictions) + lines);
+    if (!options.predictions.empty() && !lines.empty()) serve::append_predictions(options.predictions, lines);
     return prediction;
 }
 

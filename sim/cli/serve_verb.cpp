@@ -3,15 +3,19 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/base/interrupt.hpp"
+#include "sim/base/number.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/typed_words.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/config/knob_keys.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
@@ -41,21 +45,36 @@ std::optional<int> lesson_of(const std::vector<lesson::Lesson>& lessons, const s
     return {};
 }
 
+bool is_number(const std::string& word) {
+    return number_in<int>(word).has_value();
+}
+
+/// Returns all lessons. A scenario of one's own can be shown where there are none.
+std::vector<lesson::Lesson> lessons_beside(const std::optional<std::string>& subject) {
+    const std::filesystem::path folder = config::data_folder("scenarios/lessons");
+    if (subject && !is_number(*subject) && !std::filesystem::is_directory(folder)) return {};
+    return lesson::load_lessons(folder);
+}
+
 void serve_page(const ServeArguments& options) {
-    std::vector<lesson::Lesson> lessons = lesson::load_lessons(config::data_folder("scenarios/lessons"));
+    std::vector<lesson::Lesson> lessons = lessons_beside(options.subject);
     std::optional<int> lesson;
     std::optional<serve::NamedScenario> scenario;
     if (options.subject) {
         lesson = lesson_of(lessons, *options.subject);
+        // Of a number that no lesson has, this says which there are.
+        if (!lesson && is_number(*options.subject)) lesson::find_lesson(lessons, *options.subject);
         if (!lesson) scenario = {config::find_argument(*options.subject, {"scenario", "measured"}), *options.subject};
     }
     // Errors of the scenario are shown here, not in the page.
-    if (scenario) config::load_scenario(scenario->file, {}, inspect);
+    if (scenario && !config::load_scenario(scenario->file, {}, inspect).knobs.empty())
+        config::check_knobs(scenario->file, inspect);
     serve::Classroom classroom(std::move(lessons), options.predictions);
     HeldInterrupts interrupts;
     serve::SimulatorProcess simulations(serve::answer, {.jobs = options.jobs});
     serve::Api api(simulations, classroom, scenario, lesson);
     serve::Http http(api, options.port);
+    // If nobody can read the address, nothing is served.
     write_stdout(http.address() + "\n");
     say("Open this address in a browser on this machine. Ctrl-C ends it.\n");
     std::future<void> serving = std::async(std::launch::async, [&] { http.serve(); });

@@ -58,6 +58,42 @@ private:
     std::FILE* file_;
 };
 
+/// A file to which others append, too; it is locked until the destructor closes it. Where files cannot be locked, it
+/// is not.
+class Shared {
+public:
+    explicit Shared(const std::filesystem::path& path)
+        : shown_(path.string()), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+        if (file_ < 0) fail(errno);
+        while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+        }
+    }
+    ~Shared() { ::close(file_); }
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+
+    void append(const std::string& header, const std::string& text) const {
+        struct stat before {};
+        if (fstat(file_, &before) != 0) fail(errno);
+        std::string added = before.st_size == 0 ? header : "";
+        char last = '\n';
+        if (before.st_size > 0 && pread(file_, &last, 1, before.st_size - 1) != 1) fail(errno);
+        if (last != '\n') added += '\n';
+        added += text;
+        const ssize_t written = ::write(file_, added.data(), added.size());
+        if (written == static_cast<ssize_t>(added.size())) return;
+        const int reason = written < 0 ? errno : ENOSPC;
+        if (written > 0 && ftruncate(file_, before.st_size) != 0) fail(errno);
+        fail(reason);
+    }
+
+private:
+    [[noreturn]] void fail(int reason) const { syncline::fail("write " + shown_, std::strerror(reason)); }
+
+    std::string shown_;
+    int file_;
+};
+
 /// Writes directly to a pipe or device, which cannot be replaced by a rename.
 void write_special(const std::filesystem::path& path, const std::function<void(const Sink&)>& produce) {
     Written file(std::fopen(path.c_str(), "wb"), path);
@@ -175,6 +211,10 @@ void require_writable(const std::filesystem::path& given) {
 
 void write_file(const std::filesystem::path& path, const std::string& text) {
     write_file(path, [&text](const Sink& sink) { sink(text); });
+}
+
+void append_file(const std::filesystem::path& given, const std::string& header, const std::string& text) {
+    Shared(place_of(given)).append(header, text);
 }
 
 void redraw(std::string_view line) {

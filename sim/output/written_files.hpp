@@ -29,6 +29,10 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 /// the directories above it.
 void require_writable(const std::filesystem::path& path);
 
+/// Adds `text` to the end of a file, after `header` if that is new or empty, and on a line of its own. Programs that do
+/// so at the same time take turns. Makes directories as needed. Throws OutputError; then nothing has been added.
+void append_file(const std::filesystem::path& path, const std::string& header, const std::string& text);
+
 /// Consumes text in pieces.
 using Sink = std::function<void(std::string_view)>;
 

@@ -273,6 +273,8 @@ Json run(const Question& question) {
 Json checked(const Question& question) {
     const Subject subject = subject_of(question);
     const Estimate estimate = estimate_of(subject.variant());
+    require_modest(estimate, true, command_of(question, subject.several));
+    require_memory(subject.variant());
     return {{"ok", true},
             {"problems", Json::array()},
             {"estimate",

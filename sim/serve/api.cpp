@@ -99,7 +99,7 @@ std::vector<std::pair<std::string, std::string>> settings_in(const Json& request
     if (!found->is_object() || found->size() > longest_name) throw BadRequest("'set' is not an object");
     for (const auto& [key, value] : found->items()) {
         if (!value.is_string() || key.size() > 200 || value.get<std::string>().size() > 200)
-            throw BadRequest("'set' has keys and values that are short texts");
+            throw BadRequest(R"('set' is not as {"training.ranks": "8"}: keys with texts of at most 200 bytes)");
         set.emplace_back(key, value);
     }
     return set;
@@ -152,6 +152,8 @@ Reply Api::get(const std::string& path, const Parameters& parameters) {
         if (path.starts_with(lessons)) return lesson(path.substr(lessons.size()), parameters);
         if (path == "/subject") {
             if (!scenario_) return refusal(404, "no-scenario", "no scenario was named on the command line");
+            // A page that begins shows the files as they are now.
+            forget();
             return answered("", {"subject", scenario_->file, scenario_->name, "", {}});
         }
         if (path == "/predictions.csv") {
@@ -312,6 +314,13 @@ std::optional<Reply> Api::kept(const std::string& question) {
     if (found == by_question_.end()) return {};
     kept_.splice(kept_.begin(), kept_, found->second);
     return found->second->reply;
+}
+
+void Api::forget() {
+    const std::lock_guard lock(mutex_);
+    by_question_.clear();
+    kept_.clear();
+    kept_bytes_ = 0;
 }
 
 void Api::keep(const std::string& question, const Reply& reply) {

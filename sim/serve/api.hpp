@@ -43,7 +43,6 @@ public:
 private:
     Reply about() const;
     Reply lesson(const std::string& number, const Parameters& parameters);
-    Reply subject(const Question& question);
     Reply predict(const Json& request);
     Reply run(const Json& request, const std::string& what);
     Reply grid(const Json& request);
@@ -68,6 +67,7 @@ private:
     };
     void keep(const std::string& question, const Reply& reply);
     std::optional<Reply> kept(const std::string& question);
+    void forget();
     std::mutex mutex_;
     std::list<Kept> kept_;
     std::unordered_map<std::string, std::list<Kept>::iterator> by_question_;

@@ -14,7 +14,7 @@ Classroom::Classroom(std::vector<lesson::Lesson> lessons, std::string file) : fi
         taught_.push_back({std::move(one), std::move(questionnaire)});
     }
     if (file_.empty()) return;
-    kept_predictions(file_);
+    require_prediction_file(file_);
     require_writable(file_);
 }
 
@@ -87,7 +87,7 @@ void Classroom::predict(const Taught& taught, const std::string& student, lesson
     const std::lock_guard lock(mutex_);
     if (const std::string lines = prediction_lines(taught.lesson, taught.questionnaire, prediction);
         !file_.empty() && !lines.empty())
-        write_file(file_, kept_predictions(file_) + lines);
+        append_predictions(file_, lines);
     predictions_[student][taught.lesson.number] = std::move(prediction);
 }
 

@@ -92,7 +92,8 @@ struct Http::Server {
         const std::string origin = request.get_header_value("Origin"),
                           site = request.get_header_value("Sec-Fetch-Site");
         const bool own = origin.empty() || (origin.starts_with("http://") && is_ours(origin.substr(7)));
-        if (!own || !(site.empty() || site == "same-origin" || site == "none"))
+        // The page itself has no secrets, and a link to it may stand anywhere.
+        if (request.path.starts_with(api) && (!own || !(site.empty() || site == "same-origin" || site == "none")))
             return refusal(403, "origin", "another page must not ask");
         // The library would repeat a file once for each of many ranges, and unpack a small body to a huge one.
         if (request.has_header("Range")) return refusal(416, "range", "an answer is given as a whole");

@@ -79,6 +79,15 @@ std::map<std::string, std::string> held(const config::Variant& variant, const st
     return config::held_values([&](config::Fields& fields) { config::describe_training_keys(fields, plan, open); });
 }
 
+/// Returns the algorithm of a variant's exchanges; nothing if a table chooses it by their size.
+std::optional<std::string> algorithm_of(const config::Variant& variant) {
+    const auto of = [&](const auto& plan) {
+        const bool chosen = plan.selection || (variant.cluster.transport.selection && !plan.algorithm.named);
+        return chosen ? std::nullopt : std::optional(plan.algorithm.name);
+    };
+    return variant.collective ? of(*variant.collective) : of(variant.plan);
+}
+
 /// The present values of a variant's keys, as texts.
 class Present {
 public:
@@ -87,6 +96,7 @@ public:
     std::optional<std::string> value(const std::string& key) {
         if (const Node* const written = written_at(document_, key))
             return written->kind == Node::Kind::scalar && !written->quoted ? written->scalar : flow_text(*written);
+        if (key == "training.algorithm" || key == "collective.algorithm") return algorithm_of(variant_);
         const std::size_t dot = key.find('.');
         if (dot == std::string::npos) return {};
         const std::string section = key.substr(0, dot);
@@ -145,18 +155,20 @@ Json knobs_of(const config::Scenario& scenario, const config::Variant& variant,
         chosen["kind"] = "choice";
     }
     Present present(variant, document);
-    const auto add = [&](const std::string& key, const std::vector<std::string>& values) {
+    const auto add = [&](const std::string& key, const std::vector<std::string>& values, const std::string& otherwise) {
         const auto changed = set.find(key);
-        knobs.push_back(knob(key, values, changed != set.end() ? std::optional(changed->second) : present.value(key)));
+        std::optional<std::string> now = changed != set.end() ? std::optional(changed->second) : present.value(key);
+        if (!now && !otherwise.empty()) now = otherwise;
+        knobs.push_back(knob(key, values, now));
     };
     bool own = false;
     for (const config::Knob& one : scenario.knobs) {
         if (one.key == config::variant_key) continue;
-        add(one.key, one.values);
+        add(one.key, one.values, "");
         own = true;
     }
     if (!own)
-        for (const UsualKnob& one : usual_knobs(variant, document)) add(one.key, one.values);
+        for (const UsualKnob& one : usual_knobs(variant, document)) add(one.key, one.values, one.present);
     return knobs;
 }
 

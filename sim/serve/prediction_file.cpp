@@ -8,18 +8,25 @@
 #include "sim/base/regular_file.hpp"
 #include "sim/document/read_text.hpp"
 #include "sim/output/cells.hpp"
+#include "sim/output/written_files.hpp"
 
 namespace syncline::serve {
 
-std::string kept_predictions(const std::string& path) {
+void require_prediction_file(const std::string& path) {
     const FileContent file = read_regular(path, config::largest_yaml);
-    if (file.problem == FileContent::Problem::missing) return prediction_header;
-    if (file.problem == FileContent::Problem::none && file.text.starts_with(prediction_header)) return file.text;
+    if (file.problem == FileContent::Problem::missing) return;
+    const bool empty = file.problem == FileContent::Problem::none && file.text.empty();
+    if (empty || file.text.starts_with(prediction_header)) return;
     const std::string_view header = prediction_header;
     throw ConfigError(
         {{{path, 1, 1, ""},
           "this is not a file of predictions",
           fmt::format("name a new file, or one that begins with {}", header.substr(0, header.size() - 1))}});
+}
+
+void append_predictions(const std::string& path, const std::string& lines) {
+    require_prediction_file(path);
+    append_file(path, prediction_header, lines);
 }
 
 std::string prediction_lines(const lesson::Lesson& lesson, const lesson::Questionnaire& questionnaire,

@@ -15,8 +15,11 @@ inline constexpr const char* prediction_header = "lesson,row,predicted_s,answer_
 std::string prediction_lines(const lesson::Lesson& lesson, const lesson::Questionnaire& questionnaire,
                              const lesson::Prediction& prediction);
 
-/// Returns what is in a file of predictions so far, or the header of a new one. Throws ConfigError if it is another
-/// file.
-std::string kept_predictions(const std::string& path);
+/// Throws ConfigError if there is a file that is not one of predictions.
+void require_prediction_file(const std::string& path);
+
+/// Adds lines to a file of predictions, which may be a new one. Several programs may do so at the same time. Throws
+/// ConfigError as require_prediction_file(), and OutputError.
+void append_predictions(const std::string& path, const std::string& lines);
 
 }  // namespace syncline::serve

@@ -54,8 +54,8 @@ private:
     const Node* at(const std::string& path) const { return written_at(document_, path); }
     bool is_written(const std::string& path) const { return at(path) != nullptr; }
 
-    void add(std::string key, Texts values) {
-        if (values.size() > 1) knobs_.push_back({std::move(key), std::move(values)});
+    void add(std::string key, Texts values, std::string present = "") {
+        if (values.size() > 1) knobs_.push_back({std::move(key), std::move(values), std::move(present)});
     }
 
     void exchange() {
@@ -335,8 +335,10 @@ private:
 
     void sharding() {
         const Node* const written = at("training.parallelism.sharding");
+        // Local steps need whole weights.
         if (!has_parts() || plan_.replicas() < 2 || plan_.exchange != ExchangeKind::allreduce ||
-            plan_.parallelism.shard_ranks || (written != nullptr && written->kind != Node::Kind::scalar) ||
+            plan_.local_steps > 1 || plan_.parallelism.shard_ranks ||
+            (written != nullptr && written->kind != Node::Kind::scalar) ||
             (written == nullptr && variant_.model.parameters() < 500'000'000))
             return;
         add("training.parallelism.sharding", {"none", "optimizer", "gradients", "parameters"});
@@ -356,7 +358,8 @@ private:
         if (is_written("training.fusion.threshold")) {
             sizes("training.fusion.threshold", {0.25, 0.5, 1, 2, 4});
         } else if (!is_written("training.fusion") && plan_.fusion.threshold_bytes == 0) {
-            add("training.fusion.threshold", {"none", "1 MB", "4 MB", "25 MB", "100 MB"});
+            // A threshold has no default, since `fusion` has that there is none.
+            add("training.fusion.threshold", {"none", "1 MB", "4 MB", "25 MB", "100 MB"}, "none");
         }
     }
 

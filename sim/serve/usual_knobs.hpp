@@ -13,6 +13,7 @@ namespace syncline::serve {
 struct UsualKnob {
     std::string key;
     std::vector<std::string> values;
+    std::string present = {};  ///< the present value where the key itself is not written and has no default
 };
 
 /// At most so many of them.

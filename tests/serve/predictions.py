@@ -4,6 +4,7 @@ import io
 import math
 import pathlib
 import tempfile
+import threading
 
 from guards import refused
 from lessons import Desk, given, lesson_numbers
@@ -135,6 +136,25 @@ def in_a_file(_, program):
         assert len((folder / "kept.csv").read_text().splitlines()) == 9, (folder / "kept.csv").read_text()
 
 
+def one_file_of_two(_, program):
+    """Servers that keep predictions in the same file lose none."""
+    with tempfile.TemporaryDirectory(prefix="syncline-serve-") as name:
+        file = pathlib.Path(name) / "kept.csv"
+        file.write_text(",".join(HEADER) + "\nby hand,a,1,1,0")  # without an end of the line
+        with Server(program, "--predictions", file) as one, Server(program, "--predictions", file) as other:
+            def predict(server):
+                for _ in range(20):
+                    Desk(server, 2).predict([1, 1, 1, 1])
+            threads = [threading.Thread(target=predict, args=[server]) for server in (one, other)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        rows = list(csv.reader(io.StringIO(file.read_text())))
+        assert rows[0] == HEADER and rows[1][0] == "by hand" and len(rows) == 2 + 2 * 20 * 4, len(rows)
+        assert all(row[0] == "ring-allreduce" and len(row) == len(HEADER) for row in rows[2:]), rows
+
+
 def lesson_of_the_command_line(_, program):
     """A lesson that is named on the command line is closed as well."""
     with Server(program, "2") as server:
@@ -146,4 +166,4 @@ def lesson_of_the_command_line(_, program):
         assert server.get("/api/v1/subject").status in (403, 404, 422)
 
 
-ALL = [closed_before, open_after, odd_predictions, as_csv, in_a_file, lesson_of_the_command_line]
+ALL = [closed_before, open_after, odd_predictions, as_csv, in_a_file, one_file_of_two, lesson_of_the_command_line]

@@ -90,6 +90,28 @@ def scenario_of_the_command_line(_, program):
             assert answer.status == 422, answer
 
 
+def changed_file(_, program):
+    """A page that is loaded again shows the scenario as it is now; knobs that fit no variant are refused."""
+    with tempfile.TemporaryDirectory(prefix="syncline-serve-") as name:
+        folder = pathlib.Path(name)
+        text = ("platform: {device: {flops: 1 Tflops, memory_bandwidth: 1 TBps}, fabric: {bandwidth: 1 GBps, latency: none}}\n"
+                "collective: {ranks: 2, bytes: SIZE}\n")
+        body = {"id": "a", "student": "0" * 16, "set": {}}
+        (folder / "own.yaml").write_text(text.replace("SIZE", "100 MB"))
+        with Server(program, "own.yaml", folder=folder) as server:
+            # A ring of two sends a half in each of two steps, and adds one: two reads and a write at 1 TB/s.
+            for size, seconds in (("100 MB", 0.1 + 0.00015), ("200 MB", 0.2 + 0.0003)):
+                (folder / "own.yaml").write_text(text.replace("SIZE", size))
+                assert server.get("/api/v1/subject").status == 200
+                answer = server.post("/api/v1/runs", body)
+                assert answer.status == 200, answer
+                check_same(time_of(answer.json()["result"]), [seconds], size)
+        (folder / "own.yaml").write_text(text.replace("SIZE", "1 MB") + "knobs: {collective.ranks: [2, many]}\n")
+        done = subprocess.run([program, "serve", "own.yaml", "--port", "0"], cwd=folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=10, check=False)
+        assert done.returncode == 3 and not done.stdout and "own.yaml:3:31: error" in done.stderr, done
+
+
 def grids(server, program):
     desk = Desk(server, 2)
     desk.predict()
@@ -173,4 +195,4 @@ def queue_full(server, _):
     assert len(os.listdir(f"/proc/{server.process.pid}/fd")) < 100, "open files stay"
 
 
-ALL = [same_bytes, yaml_and_command, scenario_of_the_command_line, grids, cancelled, many_replaced, queue_full]
+ALL = [same_bytes, yaml_and_command, scenario_of_the_command_line, changed_file, grids, cancelled, many_replaced, queue_full]

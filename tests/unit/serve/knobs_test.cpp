@@ -182,6 +182,16 @@ TEST_CASE("Any training has knobs whose values divide each other", "[knobs]") {
     CHECK(knobs.at("platform.fabric.latency").at("at") == 2);
     CHECK(knobs.size() == 8);
     CHECK_FALSE(knobs.contains("variant"));
+
+    // Without `fusion` there are no buckets, which is one of the values.
+    const auto plain = knobs_by_key(star + layers + "training: {ranks: 8}\n");
+    CHECK(values_of(plain.at("training.fusion.threshold")).front() == "none");
+    CHECK(plain.at("training.fusion.threshold").at("at") == 0);
+    // Ranks that train alone for some steps need all weights.
+    const std::string large = "workload: " + root + "/workloads/llama-3-8b.yaml\n";
+    CHECK(knobs_by_key(star + large + "training: {ranks: 8}\n").contains("training.parallelism.sharding"));
+    CHECK_FALSE(knobs_by_key(star + large + "training: {ranks: 8, local_steps: 4}\n")
+                    .contains("training.parallelism.sharding"));
 }
 
 TEST_CASE("Knobs of servers, exchanges and fixed clusters", "[knobs]") {
@@ -196,6 +206,14 @@ TEST_CASE("Knobs of servers, exchanges and fixed clusters", "[knobs]") {
     CHECK(values_of(exchange.at("collective.bytes")) == std::vector<std::string>{"10 kB", "100 kB", "1 MB", "10 MB"});
     CHECK(values_of(exchange.at("collective.algorithm")) == std::vector<std::string>{"direct", "pairwise", "bruck"});
     CHECK(values_of(exchange.at("platform.fabric.topology")).size() == 5);
+
+    // The algorithm of an exchange that names none, unless a table chooses it.
+    const std::string nvswitch = "platform: " + root + "/platforms/a100-nvswitch.yaml\n";
+    const std::string all_reduce = "collective: {ranks: 8, bytes: 1 MB}\n", of_two = "training: {ranks: 2}\n";
+    CHECK(knobs_by_key(star + all_reduce).at("collective.algorithm").at("at") == 0);
+    CHECK(knobs_by_key(nvswitch + all_reduce).at("collective.algorithm").at("at").is_null());
+    CHECK(knobs_by_key(star + layers + of_two).at("training.algorithm").at("at") == 0);
+    CHECK(knobs_by_key(nvswitch + layers + of_two).at("training.algorithm").at("at").is_null());
 
     const auto fixed = knobs_by_key(
         "platform: {nodes: 4, device: {flops: 1 Tflops, memory_bandwidth: 1 TBps}, fabric: "
