@@ -73,11 +73,20 @@ Estimate estimate_of(const config::Variant& variant) {
     return estimate(variant.lowered());
 }
 
-/// `recorded`: its messages are recorded, in one iteration and those before it.
-void require_modest(const Estimate& estimate, bool recorded, const std::string& command) {
-    const bool few = !recorded || estimate.messages <= most_messages;
-    if (few && estimate.time_s <= most_seconds && estimate.memory_bytes <= most_memory_bytes) return;
+/// Returns whether a page shows each message; with more, exchanges are one bar each, as in a report.
+bool shows_messages(const Estimate& estimate) {
+    return estimate.messages <= most_messages;
+}
+
+/// Throws Refused if `replays` of the simulation would take too long.
+void require_modest(const Estimate& estimate, double replays, const std::string& command) {
+    if (estimate.time_s * replays <= most_seconds && estimate.memory_bytes <= most_memory_bytes) return;
     throw Refused(problem("too-large", fmt::format("this is too large for a page: {}", words_of(estimate)), command));
+}
+
+/// Messages that are recorded cost more than further replays, without contention and on one rank.
+double replays_of_page(const Estimate& estimate) {
+    return shows_messages(estimate) ? 1 : 3;
 }
 
 void require_memory(const config::Variant& variant) {
@@ -196,7 +205,7 @@ Result simulated(const config::Variant& variant) {
 Json point(const Question& question) {
     const Subject subject = subject_of(question);
     const config::Variant& variant = subject.variant();
-    require_modest(estimate_of(variant), false, command_of(question, subject.several));
+    require_modest(estimate_of(variant), 1, command_of(question, subject.several));
     require_memory(variant);
     if (variant.collective) {
         const SweepResult result = simulate_sweep(variant.cluster, *variant.collective);
@@ -216,8 +225,10 @@ Json page_of(const PageVariant& page) {
 /// Returns what a run has beside the scenario: result, variant as in a report's page, picture, messages.
 Json training(const config::Variant& variant) {
     TimelineView view;
-    Explanation explanation = variant.trace ? explain_trace(variant.cluster, *variant.trace, {}, &view)
-                                            : explain(variant.lowered(), {}, &view);
+    ExplainOptions how;
+    how.most_messages = static_cast<std::uint64_t>(most_messages);
+    Explanation explanation = variant.trace ? explain_trace(variant.cluster, *variant.trace, how, &view)
+                                            : explain(variant.lowered(), how, &view);
     explanation.result.variant = variant.name;
     const Lowered* const lowered = variant.trace ? nullptr : &variant.lowered();
     const PageLimits limits = page_limits(1);
@@ -229,12 +240,12 @@ Json training(const config::Variant& variant) {
                                             : page_messages(variant.cluster, view, explanation.result.ranks, limits)}};
 }
 
-/// Messages and timeline are those of the largest size.
-Json exchange(const config::Variant& variant) {
+/// Messages and timeline are those of the largest size, if it is `recorded`.
+Json exchange(const config::Variant& variant, bool recorded) {
     SweepResult result = simulate_sweep(variant.cluster, *variant.collective);
     result.variant = variant.name;
-    const ExchangeRecording recording =
-        record_exchange(variant.cluster, *variant.collective, largest_size(*variant.collective));
+    ExchangeRecording recording;
+    if (recorded) recording = record_exchange(variant.cluster, *variant.collective, largest_size(*variant.collective));
     const PageLimits limits = page_limits(1);
     PageVariant page;
     page.name = variant.name;
@@ -245,7 +256,7 @@ Json exchange(const config::Variant& variant) {
     return {{"result", object_of(result)},
             {"variant", page_of(page)},
             {"picture", page.picture},
-            {"messages", page_messages(variant.cluster, recording, limits)}};
+            {"messages", recorded ? page_messages(variant.cluster, recording, limits) : Json(nullptr)}};
 }
 
 Json jobs(const config::Variant& variant) {
@@ -258,14 +269,17 @@ Json run(const Question& question) {
     const Subject subject = subject_of(question);
     const config::Variant& variant = subject.variant();
     const std::string command = command_of(question, subject.several);
-    require_modest(estimate_of(variant), true, command);
+    const Estimate estimate = estimate_of(variant);
+    require_modest(estimate, replays_of_page(estimate), command);
     require_memory(variant);
     Json body{{"kind", variant.collective ? "exchange"
                        : variant.jobs     ? "jobs"
                                           : "training"},
               {"yaml", variant.resolved},
               {"command", command}};
-    body.update(variant.collective ? exchange(variant) : variant.jobs ? jobs(variant) : training(variant));
+    body.update(variant.collective ? exchange(variant, shows_messages(estimate))
+                : variant.jobs     ? jobs(variant)
+                                   : training(variant));
     body["knobs"] = subject.knobs;
     return body;
 }
@@ -273,7 +287,7 @@ Json run(const Question& question) {
 Json checked(const Question& question) {
     const Subject subject = subject_of(question);
     const Estimate estimate = estimate_of(subject.variant());
-    require_modest(estimate, true, command_of(question, subject.several));
+    require_modest(estimate, replays_of_page(estimate), command_of(question, subject.several));
     require_memory(subject.variant());
     return {{"ok", true},
             {"problems", Json::array()},

@@ -34,7 +34,7 @@ std::string text_of(const Question& question);
 /// Answers such a text.
 std::string answer(const std::string& question);
 
-/// What a simulation for a page may take; larger ones are for the command line.
+/// What a simulation for a page may take; larger ones are for the command line. With more messages none is recorded.
 inline constexpr double most_messages = 2e6, most_seconds = 10, most_memory_bytes = 1e9;
 
 }  // namespace syncline::serve
