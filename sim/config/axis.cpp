@@ -21,7 +21,7 @@ namespace syncline::config {
 
 namespace {
 
-constexpr const char* example = "write for example [8, 16], 2..64 step 2, or 2^1..2^10";
+constexpr const char* axis_example = "write for example [8, 16], 2..64 step 2, or 2^1..2^10";
 
 std::optional<std::int64_t> whole(std::string_view text) {
     return number_in<std::int64_t>(trimmed(text, " "));
@@ -146,12 +146,14 @@ AxisColumn read_axis(Assembly& assembly, const std::string& key, const Mark& mar
     AxisColumn column{key, mark, {}, {}};
     if (node.kind == Node::Kind::sequence) {
         column.values = node.items;
-        if (column.values.empty()) assembly.report(node.mark, fmt::format("axis '{}' has no values", key), example);
+        if (column.values.empty())
+            assembly.report(node.mark, fmt::format("axis '{}' has no values", key), axis_example);
     } else if (node.kind == Node::Kind::null) {
-        assembly.report(node.mark, fmt::format("axis '{}' has no values", key), example);
+        assembly.report(node.mark, fmt::format("axis '{}' has no values", key), axis_example);
     } else if (node.kind == Node::Kind::scalar && is_range(node)) {
         const Range range = range_of(node.scalar);
-        if (!range.error.empty()) assembly.report(node.mark, fmt::format("axis '{}': {}", key, range.error), example);
+        if (!range.error.empty())
+            assembly.report(node.mark, fmt::format("axis '{}': {}", key, range.error), axis_example);
         for (const std::int64_t number : range.numbers) {
             column.values.push_back(node);
             column.values.back().scalar = fmt::to_string(number);
