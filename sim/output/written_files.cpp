@@ -60,17 +60,17 @@ private:
 
 /// A file to which others append, too; it is locked until the destructor closes it. Where files cannot be locked, it
 /// is not.
-class Shared {
+class AppendedFile {
 public:
-    explicit Shared(const std::filesystem::path& path)
+    explicit AppendedFile(const std::filesystem::path& path)
         : shown_(path.string()), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
         if (file_ < 0) fail(errno);
         while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
         }
     }
-    ~Shared() { ::close(file_); }
-    Shared(const Shared&) = delete;
-    Shared& operator=(const Shared&) = delete;
+    ~AppendedFile() { ::close(file_); }
+    AppendedFile(const AppendedFile&) = delete;
+    AppendedFile& operator=(const AppendedFile&) = delete;
 
     void append(const std::string& header, const std::string& text) const {
         struct stat before {};
@@ -214,7 +214,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 }
 
 void append_file(const std::filesystem::path& given, const std::string& header, const std::string& text) {
-    Shared(place_of(given)).append(header, text);
+    AppendedFile(place_of(given)).append(header, text);
 }
 
 void redraw(std::string_view line) {
