@@ -105,7 +105,8 @@ function curve(parent, {pick, go}) {
         if (!shown) return;
         const {points, previous, knob, exchange} = shown, width = Math.max(240, Math.round(box.clientWidth));
         const has = ({field}) => points.some((point) => (point[field] ?? null) !== null);
-        const wanted = exchange           ? [{...curve_quantities[2], title: "time of the smallest exchange"}] :
+        const wanted = exchange ?
+            [{...curve_quantities[2], title: `time of the ${exchange.sizes > 1 ? "smallest " : ""}exchange`}] :
             knob.key === "training.ranks" ? curve_quantities.slice(0, 2) :
                                             [curve_quantities[2], curve_quantities[0]];
         const list = wanted.filter(has).length > 0 ? wanted.filter(has) : [curve_quantities[2]];

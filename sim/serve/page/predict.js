@@ -115,7 +115,7 @@ function predict(parent, lesson, {commit, again}) {
     let scale = null, place = null;
     function draw() {
         const width = Math.max(260, Math.round(box.clientWidth)), height = width < 480 ? 210 : 250;
-        const left = 52, column = (width - left) / rows.length, bottom = height - 4;
+        const left = 52, column = (width - left) / rows.length, bottom = height - 8;
         const narrow = column < 92;
         fields.classList.toggle("list", narrow);
         fields.style.gridTemplateColumns = narrow ? "" : `repeat(${rows.length}, minmax(0, 1fr))`;
@@ -163,12 +163,9 @@ function predict(parent, lesson, {commit, again}) {
                             }),
                             `${row}: ${part === "quantity" ? "" : `${part} `}${units.s(value)}`));
                 }
-                shapes.push(
-                    say(Math.min(
-                            scale.y(lesson.seconds[i]),
-                            guess[i] === null ? base : Math.max(scale.y(guess[i]), scale.y(lesson.seconds[i]) - 1e-6)) -
-                            7,
-                        time(lesson.seconds[i])));
+                // Above the line of a guess that would cross it.
+                const end = scale.y(lesson.seconds[i]), line = guess[i] === null ? end : scale.y(guess[i]);
+                shapes.push(say((line < end && line > end - 24 ? line : end) - 7, time(lesson.seconds[i])));
                 if (guess[i] !== null)
                     shapes.push(shape("path", {
                         d: `M${x - 8} ${scale.y(guess[i])}h${wide + 16}`,
