@@ -37,7 +37,7 @@ function steps_of_exchange(run) {
 /// Says what changed in the exchange that the moving picture shows, the largest one.
 function exchange_reason(before, after) {
     const sizes = after.result.points.length, said = [];
-    const of = sizes > 1 ? ` of ${units.B(after.result.points[sizes - 1].bytes)}` : "";
+    const the = sizes > 1 ? `With ${units.B(after.result.points[sizes - 1].bytes)} the` : "The";
     const [had, has] = [before, after].map(steps_of_exchange);
     if (had && has && had !== has)
         said.push(`A rank sends in ${counted(has, "step")}, one after the other, in place of ${had}.`);
@@ -49,8 +49,10 @@ function exchange_reason(before, after) {
         ].filter(Boolean).join(" at ");
         const fast = as_fast ? "" : ` at ${units.Bps(to.bandwidth_Bps)}`;
         const was = before_it ? ` in place of ${before_it}` : ", as before";
-        const there = to.name === from.name ? `The busiest link${of}, ${to.name}, carries` :
-                                              `The busiest link${of} is ${to.name}, which carries`;
+        const there = to.name === from.name ? `${the} busiest link, ${to.name}, carries` :
+                                              `${the} busiest link is ${to.name}, which carries`;
+        if (!before_it && had && had === has)
+            said.push(`A rank still sends in ${counted(has, "step")}, one after the other.`);
         said.push(`${there} ${units.B(to.bytes)}${fast}${was}.`);
     }
     return said.join(" ");

@@ -111,11 +111,12 @@ function formula_for(text, ranks) {
 }
 
 /// Returns the closed form without the additions that take no time.
-const without_adding = (text) => addends(text.replace(/ \+ [^ ()]*γ(?=\))/g, "").replace(/\((\d*)β\)/g, "·$1β"))
-                                     .filter((part) => !/γ/.test(part))
-                                     .join(" + ")
-                                     .replaceAll("··", "·")
-                                     .replace(/·β/g, "β");
+const without_adding = (text) =>
+    addends(
+        text.replace(/ \+ [^ ()]*γ(?=\))/g, "").replace(/\((\d*)β\)/g, (_, count) => (count ? `·${count}β` : "β")))
+        .filter((part) => !/γ/.test(part))
+        .join(" + ")
+        .replaceAll("··", "·");
 
 /// Returns what the explanation knows about the formula of an exchange: {text, tree, values, seconds}.
 function exchange_formula(result, theory) {
@@ -247,12 +248,10 @@ function show_formula(parent, {result, variant}) {
                 "= ", ...joined(([name, value]) => term_of(name, units.s(value))),
                 ...(parts.length > 1 ? [" = ", make("b", {}, units.s(result.iteration_time_s))] : [])));
         named = "its closed form";
-        const reason = /none (.*)$/.exec(theory?.formula ?? "")?.[1];
+        const reason = /none (.*)$/.exec(theory?.formula ?? "")?.[1], waits = /straggler/.test(reason ?? "");
         said.push(
             reason ? `There is no closed form ${reason}. These are the parts on the rank that finishes last${
-                         /straggler/.test(reason) ?
-                             "; waiting for others inside an exchange counts as communication" :
-                             ""}.` :
+                         waits ? "; waiting for others inside an exchange counts as communication" : ""}.` :
                 closed !== null ? "" :
                                   "These are the parts on the rank that finishes last.");
     }

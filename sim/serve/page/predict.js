@@ -87,7 +87,7 @@ function predict(parent, lesson, {commit, again}) {
                                 autocomplete: "off",
                                 "data-row": row,
                                 "aria-label": `Your guess for ${row}`,
-                                placeholder: `? ${unit}`,
+                                placeholder: `? ${unit.replace("us", "µs")}`,
                                 oninput: () => set(i, parsed_time(inputs[i].value, usual)),
                                 onchange: () => {
                                     set(i, parsed_time(inputs[i].value, usual));
@@ -325,7 +325,8 @@ function verdict(lesson, guess, again) {
     const children = [
         make(
             "h3", {},
-            given ? (lesson.judgement ? sentence_of(lesson.judgement) : "Compare your guess with the answer.") :
+            given ? (lesson.judgement ? sentence_of(lesson.judgement).replace(/\d(\.\d+)?e\+\d+/, Number) :
+                                        "Compare your guess with the answer.") :
                     "No guess this time."),
     ];
     if (model)

@@ -200,7 +200,7 @@ class RingStage {
         const text = (at_x, at_y, words, more) =>
             label_at(at_x, at_y, words, {fill: "var(--faint)", "font-size": 11, ...more});
         this.cells.append(
-            text(x, y - 8, `what each rank has, block by block${all}`, {"font-size": 12.5}), squares, bars);
+            text(x, y - 8, `what each rank has${all || ", block by block"}`, {"font-size": 12.5}), squares, bars);
         if (high >= 13)
             this.list.forEach(
                 (process, row) => this.cells.append(
@@ -337,12 +337,12 @@ class RingStage {
         const next = rings.own.find((ring) => ring.exchange.first_s > at)?.exchange;
         if (at < exchange.first_s || (at >= exchange.last_s && next)) {
             const doing = doing_of(motion.run, who(this.rings.focus), time);
+            const part = /^activations/.test(exchange.what) ? "part of the activations" : "gradients";
             texts("computing", doing ?? "", next ? `next: ${next.what}` : "");
             if (at < exchange.first_s)
                 return "Computing. " +
                     (this.round && this.blocks.known && this.blocks.adds ?
-                         `Each rank makes its own ${
-                             /^activations/.test(exchange.what) ? "contributions" : "gradients"}: ${
+                         `Each rank makes its own ${part}: ${
                              counted(exchange.blocks, "block")}, each with one contribution (a low bar).` :
                          "Nothing is sent yet.") +
                     cut;
