@@ -317,6 +317,12 @@ function predict(parent, lesson, {commit, again}) {
 /// Allows line breaks after hyphens and spaces of a row's name.
 const breakable_row = (row) => row.split(/(?<=[-_/])/).flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
 
+/// Says whether the time of a wrong model, "40 + 80 = 120 ms", is right in this row.
+const beside_cell = (cell, seconds) => {
+    const told = parsed_time(cell.split("=").pop(), seconds);
+    return told !== null && same_exactly(told, seconds) ? "which is right" : `and not ${units.s(seconds)}`;
+};
+
 /// Returns what the guess says about how the student thinks.
 function verdict(lesson, guess, again) {
     const {rows} = lesson.guess, {model} = lesson, given = guess.some((value) => value !== null);
@@ -339,7 +345,7 @@ function verdict(lesson, guess, again) {
                     ...model.cells.map(
                         (cell, i) => make(
                             "tr", {}, make("th", {scope: "row"}, rows[i]), make("td", {}, make("code", {}, cell)),
-                            make("td", {class: "note"}, `and not ${units.s(lesson.seconds[i])}`))))));
+                            make("td", {class: "note"}, beside_cell(cell, lesson.seconds[i])))))));
     children.push(
         make(
             "p", {class: "note"},
