@@ -71,6 +71,6 @@ def pencil(page, _):
     page.close()
     open_answered(page, 9)
     # Only the first stage has data; a layer takes 40 ms / 12 microbatches forward, a virtual stage is a layer.
-    says(9, "pipeline", 0, "1 of 4 stages compute. 0: forward 1", "3: waits")
+    says(9, "pipeline", 0, "1 of 4 stages computes. 0: forward 1", "3: waits")
     says(9, "pipeline", 0.0034, "2 of 4 stages compute. 0: forward 2", "1: forward 1")
     page.close()
