@@ -59,7 +59,7 @@ def pencil(page, _):
     # 16 workers share 1 GB/s: half of 100 MB has come through after half of 16 · 100 ms.
     says(1, "fabric", 0.4, "Computing.")
     says(1, "fabric", 0.8 + 0.8, "Push.", "62.5 MB/s", "50 MB of its 100 MB", "16 flows share it", "server 0, is 100 % busy")
-    says(1, "fabric", 2.4 + 0.4, "Receive.", "25 MB of its 100 MB")
+    says(1, "fabric", 2.4 + 0.4, "Pull.", "25 MB of its 100 MB")
     page.close()
     open_answered(page, 2)
     # Blocks of 100 MB / 16 take 6.25 ms; 15 steps add, 15 hand round: 30/16 · 100 MB are sent.
@@ -71,6 +71,6 @@ def pencil(page, _):
     page.close()
     open_answered(page, 9)
     # Only the first stage has data; a layer takes 40 ms / 12 microbatches forward, a virtual stage is a layer.
-    says(9, "pipeline", 0, "1 of 4 stages compute. 0: forward 1", "3: waits")
+    says(9, "pipeline", 0, "1 of 4 stages computes. 0: forward 1", "3: waits")
     says(9, "pipeline", 0.0034, "2 of 4 stages compute. 0: forward 2", "1: forward 1")
     page.close()

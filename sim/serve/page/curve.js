@@ -25,10 +25,11 @@ function curve(parent, {pick, go}) {
     let shown = null;
 
     function panel(quantity, points, previous, knob, {top, height, start, right, last}) {
-        const left = start + 46;
         const known = ({[quantity.field]: value}) => (value ?? null) !== null;
         const all = [...points, ...previous].filter(known).map((point) => point[quantity.field]);
         const high = Math.max(quantity.least ?? 0, ...all) * 1.12, bottom = top + height;
+        const ticks = round_numbers(0, high, 3),
+              left = start + Math.max(46, ...ticks.map((tick) => text_width(quantity.text(tick), 12) + 8));
         const y = (value) => bottom - (height - 16) * value / high;
         const at = (value) => knob.values.indexOf(value),
               x = (value) => left + 14 + (right - left - 28) * at(value) / Math.max(1, knob.values.length - 1);
@@ -38,7 +39,7 @@ function curve(parent, {pick, go}) {
                 .map((point, i) => `${i ? "L" : "M"}${short(x(point.value))} ${short(y(point[quantity.field]))}`)
                 .join("");
         const shapes = [label_at(start, top - 4, quantity.title, {"font-weight": 650, "font-size": 12.5})];
-        for (const tick of round_numbers(0, high, 3))
+        for (const tick of ticks)
             shapes.push(
                 shape("path", {d: `M${left} ${y(tick)}H${right}`, stroke: "var(--line)"}),
                 label_at(
@@ -105,7 +106,8 @@ function curve(parent, {pick, go}) {
         if (!shown) return;
         const {points, previous, knob, exchange} = shown, width = Math.max(240, Math.round(box.clientWidth));
         const has = ({field}) => points.some((point) => (point[field] ?? null) !== null);
-        const wanted = exchange           ? [{...curve_quantities[2], title: "time of the smallest exchange"}] :
+        const wanted = exchange ?
+            [{...curve_quantities[2], title: `time of the ${exchange.sizes > 1 ? "smallest " : ""}exchange`}] :
             knob.key === "training.ranks" ? curve_quantities.slice(0, 2) :
                                             [curve_quantities[2], curve_quantities[0]];
         const list = wanted.filter(has).length > 0 ? wanted.filter(has) : [curve_quantities[2]];

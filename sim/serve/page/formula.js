@@ -1,9 +1,10 @@
 // The closed form with symbols, the same with numbers put in, and its value beside the simulation.
 
 /// Parses formulas such as "2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ" into a tree; returns null if one is not understood.
-/// Nodes: {number}, {symbol}, {ceil: node}, {sum: [[sign, node]]}, {product: [[node, whether it divides]]}.
+/// Nodes: {number}, {symbol}, {ceil: node}, {floor: node}, {lg: node}, {sum: [[sign, node]]}, {product: [[node, whether
+/// it divides]]}.
 function parsed_formula(text) {
-    const tokens = text.match(/\d+(?:\.\d+)?|lg|[A-Za-zαβγ]|[()⌈⌉+\-·/]|\S/g) ?? [];
+    const tokens = text.match(/\d+(?:\.\d+)?|lg|[A-Za-zαβγ]|[()⌈⌉⌊⌋+\-·/]|\S/g) ?? [];
     let at = 0;
     const fail = () => {
         throw new SyntaxError(text);
@@ -18,6 +19,7 @@ function parsed_formula(text) {
         const token = tokens[at];
         if (token === "(") return enter(")");
         if (token === "⌈") return {ceil: enter("⌉")};
+        if (token === "⌊") return {floor: enter("⌋")};
         ++at;
         if (/^\d/.test(token ?? "")) return {number: Number(token)};
         if (token === "lg") return {lg: factor()};
@@ -31,7 +33,7 @@ function parsed_formula(text) {
             if (token === "·" || token === "/") {
                 ++at;
                 parts.push([factor(), token === "/"]);
-            } else if (token !== undefined && /^[\dA-Za-zαβγ(⌈]/.test(token)) {
+            } else if (token !== undefined && /^[\dA-Za-zαβγ(⌈⌊]/.test(token)) {
                 parts.push([factor(), false]);
             } else {
                 return parts.length === 1 ? parts[0][0] : {product: parts};
@@ -57,6 +59,7 @@ function formula_value(node, values) {
     if (node.number !== undefined) return node.number;
     if (node.symbol !== undefined) return values[node.symbol] ?? NaN;
     if (node.ceil) return Math.ceil(of(node.ceil) - 1e-9);
+    if (node.floor) return Math.floor(of(node.floor) + 1e-9);
     if (node.lg) return Math.log2(of(node.lg));
     if (node.sum) return node.sum.reduce((all, [sign, part]) => all + sign * of(part), 0);
     return node.product.reduce((all, [part, divides]) => (divides ? all / of(part) : all * of(part)), 1);
@@ -66,7 +69,8 @@ function formula_value(node, values) {
 const addends = (text) => text.split(/ \+ (?![^(]*\))/);
 
 const symbols_of = (node) => (node.symbol ? [node.symbol] : [
-    node.ceil, node.lg, ...(node.sum ?? []).map(([, part]) => part), ...(node.product ?? []).map(([part]) => part)
+    node.ceil, node.floor, node.lg, ...(node.sum ?? []).map(([, part]) => part),
+    ...(node.product ?? []).map(([part]) => part)
 ].filter(Boolean).flatMap(symbols_of));
 
 /// Returns the formula with numbers in place of symbols: bytes as "12.5 MB", a time per byte as a bandwidth that
@@ -76,13 +80,14 @@ function formula_numbers(node, values, inside = false) {
     if (node.number !== undefined) return digits(node.number);
     if (node.symbol === "S" || node.symbol === "h") return units.B(value);
     if (node.symbol === "α") return units.s(value);
+    if (node.symbol === "β" || node.symbol === "γ") return `1 / ${units.Bps(1 / value)}`;
     if (node.symbol) return digits(value, 4);
-    if (node.lg) return digits(value);
+    if (node.lg || node.floor) return digits(value);
     if (node.ceil) return symbols_of(node).includes("S") ? units.B(value) : digits(value);
     if (node.sum) {
         const parts = node.sum.filter(([, part]) => formula_value(part, values) !== 0);
         if (parts.length === 0) return "0";
-        if (parts.every(([, part]) => symbols_of(part).every((symbol) => /[NKqs]/.test(symbol)))) return digits(value);
+        if (parts.every(([, part]) => symbols_of(part).every((symbol) => /[NKPqs]/.test(symbol)))) return digits(value);
         const text =
             parts.map(([sign, part], i) => `${i > 0 ? (sign > 0 ? " + " : " − ") : ""}${formula_numbers(part, values)}`)
                 .join("");
@@ -98,18 +103,35 @@ function formula_numbers(node, values, inside = false) {
     return text + rates.map(([part]) => ` / ${units.Bps(1 / values[part.symbol])}`).join("");
 }
 
+/// Returns the closed form for this number of ranks, without remarks such as "and X more unless N is a power of two".
+function formula_for(text, ranks) {
+    const [, form, more] = /^(.*?)(?:, P = 2\^⌊lg N⌋)?, and (.*) more unless N is a power of two$/.exec(text) ?? [];
+    if (form === undefined) return text;
+    return Number.isInteger(Math.log2(ranks)) ? form.replaceAll("P", "N") : `${form} + ${more}`;
+}
+
+/// Returns the closed form without the additions that take no time.
+const without_adding = (text) =>
+    addends(
+        text.replace(/ \+ [^ ()]*γ(?=\))/g, "").replace(/\((\d*)β\)/g, (_, count) => (count ? `·${count}β` : "β")))
+        .filter((part) => !/γ/.test(part))
+        .join(" + ")
+        .replaceAll("··", "·");
+
 /// Returns what the explanation knows about the formula of an exchange: {text, tree, values, seconds}.
 function exchange_formula(result, theory) {
     const [exchange] = (theory.formula ?? "").split("; none ");
     if (exchange === "" || /^none |^no exchange|Σ exchanges|; or /.test(exchange)) return null;
     const term = (symbol) => theory.terms.find((one) => one.symbol === symbol)?.value ?? undefined;
-    const whole = exchange.replace(/, in \d+ channels$/, "")
-                      .replace("max over servers of its bytes", "h")
-                      .replace(/ \+ reductions$/, "");
-    // Additions that take no time are left out.
-    const text = term("γ") === 0 ? addends(whole).filter((part) => !/γ/.test(part)).join(" + ") : whole;
+    const whole = formula_for(
+        exchange.replace(/, in \d+ channels$/, "")
+            .replace("max over servers of its bytes", "h")
+            .replace(/ \+ reductions$/, ""),
+        term("N"));
+    const text = term("γ") === 0 ? without_adding(whole) : whole;
     const tree = parsed_formula(text), buckets = term("B") ?? 1;
     const values = {N: term("N"), S: term("max S"), "α": term("α"), "β": term("β"), "γ": term("γ"), s: term("s")};
+    values.P = 2 ** Math.floor(Math.log2(values.N) + 1e-9);
     const seconds = buckets === 1 || values.s ? result.closed_form.communication_time_s : term("T(max S)");
     if (!tree || (seconds ?? null) === null) return {text, buckets, tree: null};
     // One symbol that the explanation does not name, such as the degree d of a graph, follows from the time.
@@ -134,13 +156,13 @@ const term_of = (part, text) => make("u", {class: `term ${part.replaceAll(" ", "
 const formula_line = (...parts) => make("div", {class: "line"}, ...parts);
 
 /// Returns the check below a formula: whether the simulation agrees with it.
-function agreement(simulated, formula) {
+function agreement(simulated, formula, name = "the formula") {
     const equal = Math.abs(simulated - formula) <= 5e-4 * formula;
     return make(
         "p", {class: `check ${equal ? "equal" : ""}`}, make("b", {"aria-hidden": "true"}, equal ? "✓ " : "≠ "),
         "Simulated message by message: ", make("b", {}, units.s(simulated)),
-        equal ? ", equal to the formula." :
-                `, ${change_text(formula, simulated).replace("no change", "the same")} against the formula.`);
+        equal ? `, equal to ${name}.` :
+                `, ${change_text(formula, simulated).replace("no change", "the same")} against ${name}.`);
 }
 
 /// Returns the time of a pipeline of equal stages that wait for nothing but each other, (m + (p−1)/v)·w, or null if this
@@ -162,6 +184,9 @@ function show_formula(parent, {result, variant}) {
     const lines = [], said = [];
     const c = result.compute_time_s, exposed = result.exposed_communication_time_s, all = result.communication_time_s;
     const exchange = theory ? exchange_formula(result, theory) : null, pipeline = pipeline_formula(result);
+    // Of two times that differ by rounding only, the simulated one is shown, so that their digits are the same.
+    const total = Math.abs(closed / result.iteration_time_s - 1) < 1e-9 ? result.iteration_time_s : closed;
+    let named;  // how the closed form is called
     if (closed !== null && all > 0 && exchange) {
         const beside = !same_exactly(exposed, all) || exchange.buckets > 1 && !exchange.values?.s;
         const head = beside ? [make("i", {}, "t")] :
@@ -187,11 +212,13 @@ function show_formula(parent, {result, variant}) {
         }
         lines.push(formula_line(
             "= ", term_of("computation", units.s(c)), " + ",
-            term_of("exposed communication", units.s(Math.max(0, closed - c))), " = ", make("b", {}, units.s(closed))));
+            term_of("exposed communication", units.s(Math.max(0, total - c))), " = ", make("b", {}, units.s(total))));
         const zero =
             [["α", "latency"], ["γ", "time for adding up"]].filter(([symbol]) => exchange.values?.[symbol] === 0);
         if (zero.length > 0)
             said.push(`There is no ${zero.map(([symbol, name]) => `${name} (${symbol} = 0)`).join(" and no ")}.`);
+        if (/P/.test(exchange.text) && exchange.tree)
+            said.push(`P is the largest power of two that is not above N, ${exchange.values.P}.`);
         if (exchange.values?.["β"] > 0) said.push(`1/β is the bandwidth, ${units.Bps(1 / exchange.values["β"])}.`);
     } else if (pipeline) {
         const {per, fill, formula} = pipeline;
@@ -220,13 +247,15 @@ function show_formula(parent, {result, variant}) {
             formula_line(
                 "= ", ...joined(([name, value]) => term_of(name, units.s(value))),
                 ...(parts.length > 1 ? [" = ", make("b", {}, units.s(result.iteration_time_s))] : [])));
-        const reason = /none (.*)$/.exec(theory?.formula ?? "")?.[1];
+        named = "its closed form";
+        const reason = /none (.*)$/.exec(theory?.formula ?? "")?.[1], waits = /straggler/.test(reason ?? "");
         said.push(
-            reason ? `There is no closed form ${reason}. These are the parts on the rank that finishes last.` :
+            reason ? `There is no closed form ${reason}. These are the parts on the rank that finishes last${
+                         waits ? "; waiting for others inside an exchange counts as communication" : ""}.` :
                 closed !== null ? "" :
                                   "These are the parts on the rank that finishes last.");
     }
     parent.replaceChildren(
         ...lines, ...(said.filter(Boolean).length > 0 ? [note(said.filter(Boolean).join(" "))] : []),
-        ...(closed !== null ? [agreement(result.iteration_time_s, closed)] : []));
+        ...(closed !== null ? [agreement(result.iteration_time_s, closed, named)] : []));
 }

@@ -582,7 +582,9 @@ async function show_curve(anew = false) {
     delete set[key];
     const base = {variant: key === "variant" ? subject.variant : setting.variant, set},
           name = JSON.stringify([key, axis_knob.values, base]);
-    const draw = () => view.curve.show(view.points, view.points_before ?? [], axis_knob, axes, run.kind === "exchange");
+    const draw = () => view.curve.show(
+        view.points, view.points_before ?? [], axis_knob, axes,
+        run.kind === "exchange" && {sizes: run.result.points.length});
     if (view.points_of === name && !anew) return draw();
     // The same axis with another setting: the curve that was there stays, faintly.
     const earlier = view.points_key === key ? view.points ?? [] : [];

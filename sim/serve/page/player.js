@@ -71,6 +71,12 @@ class Film {
     }
 }
 
+/// Returns for example ", 16 MB" if an exchange has several sizes: the picture shows the largest.
+function size_of_picture({kind, result}) {
+    const sizes = kind === "exchange" ? result.points : [];
+    return sizes.length > 1 ? `, ${units.B(sizes[sizes.length - 1].bytes)}` : "";
+}
+
 let players = 0;
 
 /// Adds the moving pictures of a run to `parent`. `frame(seconds)` is told of every new time.
@@ -108,7 +114,7 @@ function player(parent, first_run, {autoplay = false, frame = null} = {}) {
             stage.stage.svg.setAttribute("aria-describedby", id);
             box.append(stage.stage.svg);
         }
-        title.textContent = stage ? capital(stage.title) : "";
+        title.textContent = stage ? capital(stage.title) + size_of_picture(run) : "";
         for (const choice of choices.children)
             choice.setAttribute("aria-pressed", String(choice.dataset.name === stage?.name));
         draw();

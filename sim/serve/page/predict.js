@@ -87,7 +87,7 @@ function predict(parent, lesson, {commit, again}) {
                                 autocomplete: "off",
                                 "data-row": row,
                                 "aria-label": `Your guess for ${row}`,
-                                placeholder: `? ${unit}`,
+                                placeholder: `? ${unit.replace("us", "µs")}`,
                                 oninput: () => set(i, parsed_time(inputs[i].value, usual)),
                                 onchange: () => {
                                     set(i, parsed_time(inputs[i].value, usual));
@@ -115,7 +115,7 @@ function predict(parent, lesson, {commit, again}) {
     let scale = null, place = null;
     function draw() {
         const width = Math.max(260, Math.round(box.clientWidth)), height = width < 480 ? 210 : 250;
-        const left = 52, column = (width - left) / rows.length, bottom = height - 4;
+        const left = 52, column = (width - left) / rows.length, bottom = height - 8;
         const narrow = column < 92;
         fields.classList.toggle("list", narrow);
         fields.style.gridTemplateColumns = narrow ? "" : `repeat(${rows.length}, minmax(0, 1fr))`;
@@ -163,12 +163,9 @@ function predict(parent, lesson, {commit, again}) {
                             }),
                             `${row}: ${part === "quantity" ? "" : `${part} `}${units.s(value)}`));
                 }
-                shapes.push(
-                    say(Math.min(
-                            scale.y(lesson.seconds[i]),
-                            guess[i] === null ? base : Math.max(scale.y(guess[i]), scale.y(lesson.seconds[i]) - 1e-6)) -
-                            7,
-                        time(lesson.seconds[i])));
+                // Above the line of a guess that would cross it.
+                const end = scale.y(lesson.seconds[i]), line = guess[i] === null ? end : scale.y(guess[i]);
+                shapes.push(say((line < end && line > end - 24 ? line : end) - 7, time(lesson.seconds[i])));
                 if (guess[i] !== null)
                     shapes.push(shape("path", {
                         d: `M${x - 8} ${scale.y(guess[i])}h${wide + 16}`,
@@ -320,6 +317,12 @@ function predict(parent, lesson, {commit, again}) {
 /// Allows line breaks after hyphens and spaces of a row's name.
 const breakable_row = (row) => row.split(/(?<=[-_/])/).flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
 
+/// Says whether the time of a wrong model, "40 + 80 = 120 ms", is right in this row.
+const beside_cell = (cell, seconds) => {
+    const told = parsed_time(cell.split("=").pop(), seconds);
+    return told !== null && same_exactly(told, seconds) ? "which is right" : `and not ${units.s(seconds)}`;
+};
+
 /// Returns what the guess says about how the student thinks.
 function verdict(lesson, guess, again) {
     const {rows} = lesson.guess, {model} = lesson, given = guess.some((value) => value !== null);
@@ -328,7 +331,8 @@ function verdict(lesson, guess, again) {
     const children = [
         make(
             "h3", {},
-            given ? (lesson.judgement ? sentence_of(lesson.judgement) : "Compare your guess with the answer.") :
+            given ? (lesson.judgement ? sentence_of(lesson.judgement).replace(/\d(\.\d+)?e\+\d+/, Number) :
+                                        "Compare your guess with the answer.") :
                     "No guess this time."),
     ];
     if (model)
@@ -341,7 +345,7 @@ function verdict(lesson, guess, again) {
                     ...model.cells.map(
                         (cell, i) => make(
                             "tr", {}, make("th", {scope: "row"}, rows[i]), make("td", {}, make("code", {}, cell)),
-                            make("td", {class: "note"}, `and not ${units.s(lesson.seconds[i])}`))))));
+                            make("td", {class: "note"}, beside_cell(cell, lesson.seconds[i])))))));
     children.push(
         make(
             "p", {class: "note"},

@@ -36,7 +36,7 @@ const gradients_kind = bar_kinds.indexOf("gradients");
 
 /// Returns the rows of a run: the stages of its pipeline with their microbatches, or else the computation and the
 /// network of its processes, those in which the same happens as one. `more` says how many are left out.
-function rows_of_run({variant: {stages, timeline: whole, explanation}, messages}) {
+function rows_of_run({variant: {stages, timeline: whole, explanation}, messages, result}) {
     const count = explanation?.iterations ?? 1, few = Math.min(count, row_iterations);
     if (stages && count === 1)
         return {
@@ -71,15 +71,25 @@ function rows_of_run({variant: {stages, timeline: whole, explanation}, messages}
         if (others.length > 0)
             rows.push({name: computing.length > 0 ? "network" : name, bars: others, network: computing.length > 0});
     }
+    // The timeline has some processes of many.
+    const ranks = new Set(timeline.lanes.map(({process}) => process).filter((name) => name.startsWith("rank ")));
+    const part = ranks.size < (result?.ranks ?? 0) && !rows.some(({name}) => name.includes(" of ranks ")) ?
+        `, ${ranks.size} of ${result.ranks} ranks` :
+        "";
     return {
         window_s: timeline.window_s,
         rows: rows.slice(0, most_rows),
+        part,
         more: Math.max(0, rows.length - most_rows),
         iterations: few < count ? `, the first ${few} of ${count} iterations` :
             count > 1 ? `, ${count} iterations` :
                         ""
     };
 }
+
+/// Returns the width that the names of rows need, within limits.
+const room_for_rows = (groups, least, most) =>
+    Math.min(most, Math.max(least, ...groups.flatMap(({rows}) => rows.map(({name}) => 14 + text_width(name, 11.5)))));
 
 const short_row = (name, room) => {
     const most = Math.floor((room - 8) / text_width("n", 11.5));
@@ -89,7 +99,8 @@ const short_row = (name, room) => {
 /// Draws runs, [{title, run}], into `svg`; returns the parts of time that appear.
 function draw_rows(svg, width, list) {
     const groups = list.map(({title, run}) => ({title, ...rows_of_run(run)})).filter(({rows}) => rows);
-    const longest = Math.max(...groups.map(({window_s}) => window_s)), left = width < 480 ? 74 : 112, right = width - 6;
+    const longest = Math.max(...groups.map(({window_s}) => window_s)), right = width - 6,
+          left = width < 480 ? room_for_rows(groups, 74, 110) : room_for_rows(groups, 112, 160);
     const x = (time) => left + (right - left) * time / longest;
     const parts = new Set(), shapes = [], tile = `hatch-${Math.round(width)}`;
     shapes.push(shape(
@@ -98,8 +109,8 @@ function draw_rows(svg, width, list) {
             "pattern", {id: tile, width: 7, height: 7, patternUnits: "userSpaceOnUse"},
             shape("path", {d: "M0 7L7 0", stroke: "var(--idle)", "stroke-width": 1, "stroke-opacity": 0.55}))));
     let y = 0;
-    for (const {title: name_of_run, rows, window_s, more, iterations = ""} of groups) {
-        const title = name_of_run + iterations;
+    for (const {title: name_of_run, rows, window_s, more, iterations = "", part = ""} of groups) {
+        const title = name_of_run + iterations + part;
         // The time stands over the end of the bars, or after the title if there is no room.
         const end = units.s(window_s), bold = {"font-weight": 650, "font-size": 12.5};
         const most = Math.floor((width - text_width(end, 15)) / text_width("n", 13.6)),

@@ -118,7 +118,7 @@ class FabricStage {
             this.at.set(
                 name, {x: x + 1.18 * radius * Math.cos(angle) - (narrow ? 0 : 8), y: y - radius * Math.sin(angle)});
         });
-        const servers = server_nodes.length, high = Math.min(narrow ? 250 : 300, servers * (narrow ? 120 : 150));
+        const servers = server_nodes.length;
         this.column = {
             width: narrow ? 50 : 74,
             height: servers > 4 ? Math.max(16, Math.min(30, 260 / servers)) :
@@ -127,6 +127,8 @@ class FabricStage {
                 narrow          ? 96 :
                                   120
         };
+        // Their name stands above the first.
+        const high = Math.min(servers * (narrow ? 120 : 150), this.height - this.column.height - 48);
         server_nodes.forEach(
             (name, i) => this.at.set(
                 name, {x: width - (narrow ? 42 : 78), y: y + (servers > 1 ? (i / (servers - 1) - 0.5) * high : 0)}));
@@ -401,7 +403,10 @@ class FabricStage {
         const now = list.filter(({first_s, last_s}) => first_s <= at && at < last_s);
         if (now.length > 0) return now;
         const last = this.motion.current(list, time);
-        return last ? [last] : [];
+        // Exchanges with several servers that ran together belong together.
+        return last ?
+            list.filter(({first_s, last_s}) => last_s <= at && last_s > last.first_s && first_s < last.last_s) :
+            [];
     }
 
     draw(time) {
@@ -670,10 +675,12 @@ class FabricStage {
         const {motion} = this, who = (process) => motion.name(process);
         const left = motion.thinned ? ` ${motion.left_out} further messages are not drawn.` : "";
         if (active.length === 0) {
-            if (this.computed(time) === null)
-                return motion.busy().length > 0 ? `Done. The last message arrived after ${
-                                                      units.s(motion.busy()[motion.busy().length - 1][1])}.${left}` :
-                                                  "Computing. Nothing is sent.";
+            if (this.computed(time) === null) {
+                const [, last_s] = motion.busy()[motion.busy().length - 1] ?? [];
+                if (last_s === undefined) return "Computing. Nothing is sent.";
+                return after_exchanges(motion, 0, time, last_s) ??
+                    `Done. The last message arrived after ${units.s(last_s)}.${left}`;
+            }
             const doing = doing_of(motion.run, who(0), time);
             return `Computing. ${doing ? `Rank 0 runs the ${doing}; the` : "The"} cables are idle.`;
         }
@@ -691,7 +698,7 @@ class FabricStage {
             const of = (list) => {
                 const all = list.reduce((sum, i) => sum + motion.bytes[i], 0);
                 const through = list.reduce((sum, i) => sum + motion.bytes[i] * motion.progress(i, time), 0);
-                return `${units.B(Number((through / list.length).toPrecision(3)))} of its ${
+                return `${units.B(through < 0.5 ? 0 : Number((through / list.length).toPrecision(3)))} of its ${
                     units.B(Number((all / list.length).toPrecision(3)))}`;
             };
             const workers = (list, end) => new Set(list.map((i) => end[i])).size;
@@ -703,7 +710,7 @@ class FabricStage {
             }
             if (pulls.length > 0) {
                 const count = workers(pulls, motion.to), servers = workers(pulls, motion.from);
-                words.push(`${pushes.length > 0 ? "" : "Receive. "}${
+                words.push(`${pushes.length > 0 ? "" : "Pull. "}${
                     servers === 1 ? "One server sends" : `${servers} servers send`} the sum back to ${
                     counted(count, "worker")}: a flow gets ${rate(pulls)}, ${of(pulls)} have arrived.`);
             }

@@ -61,8 +61,10 @@ class MatrixStage {
         for (const i of exchange.list) {
             const row = this.at.get(motion.from[i]), column = this.at.get(motion.to[i]);
             const part = motion.landed(i, time) ? 1 : motion.progress(i, time);
-            if (part > 0 && !motion.landed(i, time)) ++flying;
-            if (motion.landed(i, time)) ++arrived;
+            if (motion.landed(i, time))
+                ++arrived;
+            else if (motion.start_s[i] <= time + motion.slack_s)
+                ++flying;
             if (row === undefined || column === undefined) continue;
             got[row * count + column] += part * motion.bytes[i];
             whole[row * count + column] += motion.bytes[i];
@@ -86,7 +88,8 @@ class MatrixStage {
         const next = this.own.find(({first_s}) => first_s > time + motion.slack_s);
         if (time + motion.slack_s >= exchange.last_s)
             return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${rest}` :
-                          `Done after ${units.s(exchange.last_s)}. Each of ${
+                          after_exchanges(motion, this.list[0], time, exchange.last_s) ??
+                    `Done after ${units.s(exchange.last_s)}. Each of ${
                               exchange.members.length} ranks has sent its part to every other one.${rest}`;
         const each = middle_of(exchange.list.map((i) => motion.bytes[i]));
         return `${counted(flying, "message")} under way. ${arrived} of ${exchange.list.length} have arrived, each of ${

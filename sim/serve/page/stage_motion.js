@@ -125,32 +125,45 @@ class Motion {
         return length > 0 && time < this.through_s[i] ? this.bytes[i] / length : 0;
     }
 
-    /// Returns the exchange of `list` (in the order of their starts) that runs, else the last that ended, else nothing.
+    /// Returns the exchange of `list` (in the order of their starts) that sends, else that has begun and not ended,
+    /// else the last that ended, else nothing.
     current(list, time) {
         const at = time + this.slack_s;
-        let found = null;
+        let found = null, begun = null;
         for (const exchange of list) {
             if (exchange.first_s > at) continue;
-            if (at < exchange.last_s) return exchange;
-            if (!found || exchange.last_s >= found.last_s) found = exchange;
+            if (at < exchange.last_s) {
+                if (this.sending(exchange, at)) return exchange;
+                begun ??= exchange;
+            } else if (!found || exchange.last_s >= found.last_s) {
+                found = exchange;
+            }
         }
-        return found;
+        return begun ?? found;
     }
 
-    /// Returns the intervals, [[start, end]], in which messages are under way.
-    busy() {
-        if (this.busy_list) return this.busy_list;
-        const order = [...this.from.keys()].sort((a, b) => this.start_s[a] - this.start_s[b]);
+    /// Whether a message of an exchange is under way: weights, for instance, are gathered in both passes.
+    sending(exchange, at) {
+        exchange.sends ??= this.joined(exchange.list, 0);
+        return exchange.sends.some(([start, end]) => start <= at && at < end);
+    }
+
+    /// Returns the intervals, [[start, end]], in which some messages are under way; shorter gaps than `gap_s` do not
+    /// count.
+    joined(messages, gap_s) {
         const list = [];
-        for (const i of order) {
+        for (const i of [...messages].sort((a, b) => this.start_s[a] - this.start_s[b])) {
             const last = list[list.length - 1];
-            if (last && this.start_s[i] <= last[1] + 0.5 * this.usual_s())
+            if (last && this.start_s[i] <= last[1] + gap_s)
                 last[1] = Math.max(last[1], this.end_s[i]);
             else
                 list.push([this.start_s[i], this.end_s[i]]);
         }
-        return this.busy_list = list;
+        return list;
     }
+
+    /// Returns the intervals, [[start, end]], in which messages are under way.
+    busy() { return this.busy_list ??= this.joined(this.from.keys(), 0.5 * this.usual_s()); }
 
     /// The median duration of a message.
     usual_s() {
@@ -333,7 +346,25 @@ const middle_text = (x, y, size, text, more = {}) =>
     shape("text", {x, y, "font-size": size, "text-anchor": "middle", ...more}, text);
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/// Returns "both ranks" or "all 8 ranks".
+const all_of = (count, nouns) => (count === 2 ? `both ${nouns}` : `all ${count} ${nouns}`);
 const busy_part = (part) => `${Math.round(100 * part)}\u00a0%`;
+
+/// Says why nothing of an exchange that has begun is under way: a process computes, or it waits for others.
+function pause_of(motion, process, time, what) {
+    const doing = doing_of(motion.run, motion.name(process), time);
+    return doing ? `Computing. ${capital(motion.name(process))} runs the ${doing}; ${what}.` :
+                   `Waiting. ${capital(what)}: a rank has not come so far.`;
+}
+
+/// Says what a process computes after the last exchange; null if nothing.
+function after_exchanges(motion, process, time, last_s) {
+    const doing = doing_of(motion.run, motion.name(process), time);
+    return doing ? `Computing. ${capital(motion.name(process))} runs the ${doing}; the last exchange ended after ${
+                       units.s(last_s)}.` :
+                   null;
+}
 
 /// Returns what the ranks do at a time before, between or after exchanges, from the timeline: "the backward pass".
 function doing_of(run, process, time) {

@@ -180,9 +180,10 @@ class PairsStage {
         if (at < exchange.first_s) return `Computing. Each rank has its own contribution alone.${rest}`;
         if (at >= exchange.last_s)
             return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${rest}` :
-                          `Done after ${units.s(exchange.last_s)}. Every rank has all sums.${rest}`;
+                          after_exchanges(motion, this.list[0], time, exchange.last_s) ??
+                    `Done after ${units.s(exchange.last_s)}. Every rank has all sums.${rest}`;
         const mine = active.find((i) => motion.from[i] === this.list[0]) ?? active[0];
-        if (mine === undefined) return `Waiting. No message is under way: a rank has not come so far.${rest}`;
+        if (mine === undefined) return pause_of(motion, this.list[0], time, "no message is under way") + rest;
         const first = exchange.list.reduce((least, i) => Math.min(least, motion.step[i]), Infinity);
         const distance =
             Math.abs(exchange.members.indexOf(motion.to[mine]) - exchange.members.indexOf(motion.from[mine]));

@@ -256,6 +256,7 @@ class PipelineStage {
                 pass ? `${pass_words[pass.kind]} ${pass.number}${count <= 4 ? chunk(pass) : ""}` :
                     this.rows[i].list.some(({start_s}) => start_s >= time) ? "waits" :
                                                                              "done"}`);
-        return `${busy} of ${count} stages compute. ${words.join(" · ")}${now.length > 8 ? " …" : ""}.${rest}`;
+        return `${busy} of ${count} stages ${busy === 1 ? "computes" : "compute"}. ${words.join(" · ")}${
+            now.length > 8 ? " …" : ""}.${rest}`;
     }
 }

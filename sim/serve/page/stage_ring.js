@@ -200,7 +200,7 @@ class RingStage {
         const text = (at_x, at_y, words, more) =>
             label_at(at_x, at_y, words, {fill: "var(--faint)", "font-size": 11, ...more});
         this.cells.append(
-            text(x, y - 8, `what each rank has, block by block${all}`, {"font-size": 12.5}), squares, bars);
+            text(x, y - 8, `what each rank has${all || ", block by block"}`, {"font-size": 12.5}), squares, bars);
         if (high >= 13)
             this.list.forEach(
                 (process, row) => this.cells.append(
@@ -337,17 +337,23 @@ class RingStage {
         const next = rings.own.find((ring) => ring.exchange.first_s > at)?.exchange;
         if (at < exchange.first_s || (at >= exchange.last_s && next)) {
             const doing = doing_of(motion.run, who(this.rings.focus), time);
+            const part = /^activations/.test(exchange.what) ? "part of the activations" : "gradients";
             texts("computing", doing ?? "", next ? `next: ${next.what}` : "");
             if (at < exchange.first_s)
                 return "Computing. " +
                     (this.round && this.blocks.known && this.blocks.adds ?
-                         `Each rank makes its own gradients: ${
+                         `Each rank makes its own ${part}: ${
                              counted(exchange.blocks, "block")}, each with one contribution (a low bar).` :
                          "Nothing is sent yet.") +
                     cut;
             return `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${cut}`;
         }
         if (at >= exchange.last_s) {
+            const computing = after_exchanges(motion, rings.focus, time, exchange.last_s);
+            if (computing) {
+                texts("computing", doing_of(motion.run, who(rings.focus), time), "");
+                return computing + cut;
+            }
             texts("done", this.blocks.known && this.blocks.adds ? "all sums everywhere" : "", what);
             const sent = exchange.list.filter((i) => motion.from[i] === rings.focus);
             return `Done after ${units.s(exchange.last_s)}. ${capital(who(rings.focus))} sent ${
@@ -357,8 +363,9 @@ class RingStage {
         }
         const mine = active.find((i) => motion.from[i] === rings.focus) ?? active[0];
         if (mine === undefined) {
-            texts("waiting", "", what);
-            return `Waiting. No message of ${exchange.what} is under way: a rank has not come so far.${cut}`;
+            const doing = doing_of(motion.run, who(rings.focus), time);
+            texts(doing ? "computing" : "waiting", doing ?? "", what);
+            return pause_of(motion, rings.focus, time, `no message of ${exchange.what} is under way`) + cut;
         }
         const steps = Math.max(exchange.steps ?? 0, motion.step[mine] + 1);
         const adding = motion.reduces[mine] === 1, known = this.blocks.known && motion.block[mine] >= 0;
@@ -366,7 +373,7 @@ class RingStage {
         const number = motion.step[mine] - first + 1, of = Math.max(number, Math.min(steps, exchange.steps || steps));
         texts(`step ${number} of ${of}`, !this.round ? "" : adding ? "adding blocks up" : "handing blocks round", what);
         const carry = active.length === order.length ?
-            `All ${order.length} links carry ${units.B(motion.bytes[mine])} at once` :
+            `${capital(all_of(order.length, "links"))} carry ${units.B(motion.bytes[mine])} at once` :
             `${active.length} of ${order.length} links ${active.length === 1 ? "is" : "are"} in use`;
         const sender = capital(who(motion.from[mine])), receiver = who(motion.to[mine]);
         const step = `Step ${number}${what ? ` of ${what}` : ""}`;

@@ -12,9 +12,10 @@ function kind_verb(kind, one) {
 }
 
 function stage_rows(run, width) {
-    const timeline = run.variant?.timeline;
-    if (!timeline || timeline.lanes.length === 0) return null;
-    const motion = motion_of(run), stage = new RowsStage(run, width, timeline);
+    const whole = run.variant?.timeline, {all, shown} = iterations_of(run);
+    if (!whole || whole.lanes.length === 0) return null;
+    const timeline = shown < all ? first_iterations(whole, run.messages, shown / all) : whole;
+    const motion = motion_of(run), stage = new RowsStage(run, width, timeline, shown < all);
     const fits = run.kind === "exchange" ? 10 :
         motion.count === 0               ? 60 :
         stage.uneven()                   ? 96 :
@@ -24,8 +25,9 @@ function stage_rows(run, width) {
 }
 
 class RowsStage {
-    constructor(run, width, timeline) {
-        Object.assign(this, {run, width, timeline});
+    /// `cut`: whether more iterations follow.
+    constructor(run, width, timeline, cut) {
+        Object.assign(this, {run, width, timeline, cut});
         this.window_s = film_window_of(run);
         const rows = new Map();
         for (const lane of timeline.lanes) {
@@ -39,6 +41,7 @@ class RowsStage {
         const all = [...rows].map(([process, lanes]) => ({process, lanes}));
         all.sort((a, b) => noun(a.process).localeCompare(noun(b.process)) || number(a.process) - number(b.process));
         this.all = all;
+        this.ranks = all.filter(({process}) => process.startsWith("rank ")).length;
         this.rows = all.slice(0, most_process_rows);
         const count = this.rows.length;
         this.row_height = count > 20 ? 13 : count > 10 ? 18 : count > 4 ? 26 : 40;
@@ -151,12 +154,13 @@ class RowsStage {
         this.past.setAttribute("width", short(Math.max(0, x - this.left)));
         this.head.setAttribute("x1", short(x));
         this.head.setAttribute("x2", short(x));
+        const of = this.run.result?.ranks ?? this.ranks, some = this.ranks < of;
         const rest = this.all.length > this.rows.length ?
             ` The first ${this.rows.length} of ${this.all.length} processes are shown.` :
-            "";
+            some ? ` ${this.ranks} of ${of} ranks are shown.` :
+                   "";
         if (time >= window_s * (1 - 1e-9))
-            return `${window_s < this.timeline.window_s ? "The picture ends" : "Done"} after ${units.s(window_s)}.${
-                rest}`;
+            return `${this.cut ? "The picture ends" : "Done"} after ${units.s(window_s)}.${rest}`;
         // A rank is in an exchange from when it enters it; without a message it waits for others.
         const motion = motion_of(this.run), certain = motion.count > 0 && !motion.thinned;
         const talks =
@@ -171,12 +175,15 @@ class RowsStage {
         }
         const words = [...groups.values()].map(({what, noun, list}) => {
             const one = list.length === 1, all = this.rows.filter(({process}) => process.startsWith(`${noun} `)).length;
-            const who = one ? list[0].row.process : `${list.length === all ? "all " : ""}${list.length} ${noun}s`;
+            const who = one       ? list[0].row.process :
+                list.length < all ? `${list.length} ${noun}s` :
+                some && noun === "rank" ? `the ${list.length} ranks` :
+                                          all_of(list.length, `${noun}s`);
             const name = list[0].bar?.name ?? "", layer = /^(?:forward|backward) of (.*)$/.exec(name)?.[1];
             const article = /^(push|pull) /.test(name) ? "the " : "";
-            const where = layer ? ` of ${layer}` : name && ` in ${article}${name}`;
+            const where = layer ? ` of ${layer}` : name && name !== "messages" && ` in ${article}${name}`;
             const same = what !== "waiting" && list.every(({bar}) => bar.name === list[0].bar.name);
-            return `${who} ${kind_verb(what, one)}${same ? where : ""}`;
+            return `${who} ${kind_verb(what, one)}${(same && where) || ""}`;
         });
         return `${capital(words.join("; "))}. ${this.network(time)}${rest}`;
     }

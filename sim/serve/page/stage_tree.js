@@ -228,8 +228,9 @@ class TreeStage {
         if (at < exchange.first_s) return "Computing. Each rank makes its own gradients: one contribution.";
         if (at >= exchange.last_s)
             return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.` :
-                          `Done after ${units.s(exchange.last_s)}. Every rank has what came down the tree.`;
-        if (active.length === 0) return "Waiting. No message is under way: a rank has not come so far.";
+                          after_exchanges(motion, places[0].root, time, exchange.last_s) ??
+                    `Done after ${units.s(exchange.last_s)}. Every rank has what came down the tree.`;
+        if (active.length === 0) return pause_of(motion, places[0].root, time, "no message is under way");
         const up = active.filter((i) => motion.reduces[i]), down = active.filter((i) => !motion.reduces[i]);
         const busy = new Set(active.flatMap((i) => [motion.from[i], motion.to[i]])).size;
         const idle = exchange.members.length - busy;

@@ -80,6 +80,9 @@ function settings_in(text, knobs) {
     const set =
         Object.fromEntries(of("set").map((one) => [one.slice(0, one.indexOf("=")), one.slice(one.indexOf("=") + 1)]));
     const [variant] = of("variant");
-    const known = Object.keys(set).every((key) => knobs.some((knob) => knob.key === key));
+    // A choice has no other values than its own.
+    const known = Object.entries(set).every(
+        ([key, value]) =>
+            knobs.some((knob) => knob.key === key && (knob.kind === "number" || knob.values.includes(value))));
     return known && (Object.keys(set).length > 0 || variant) ? {variant, set} : null;
 }

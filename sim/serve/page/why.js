@@ -51,11 +51,13 @@ function moved_parts(before, after) {
 function moved_traffic(before, after) {
     const busiest = ({variant}) => {
         const first = variant.explanation?.links?.[0];
-        return first && {...first, link: first.link.replace("->", " → ")};
+        // Several iterations are simulated where they differ.
+        const bytes = first && first.bytes / (variant.explanation.iterations ?? 1);
+        return first && {...first, bytes, link: first.link.replace("->", " → ")};
     };
     const [from, to] = [busiest(before), busiest(after)];
     if (!from || !to) return "";
-    if (to.bandwidth_Bps !== from.bandwidth_Bps && same_exactly(to.bytes, from.bytes))
+    if (to.link === from.link && to.bandwidth_Bps !== from.bandwidth_Bps && same_exactly(to.bytes, from.bytes))
         return `The busiest link, ${to.link}, carries the same ${units.B(to.bytes)} at ${
             units.Bps(to.bandwidth_Bps)} in place of ${units.Bps(from.bandwidth_Bps)}.`;
     if (!same_exactly(to.bytes, from.bytes))
@@ -67,7 +69,8 @@ function moved_traffic(before, after) {
     return "";
 }
 
-const first_sentence = (text) => (text ?? "").split(/(?<=\.) (?=[A-Z])/)[0];
+const first_sentence = (text) =>
+    (text ?? "").replaceAll("->", " → ").replace(/(\d) us\b/g, "$1 µs").split(/(?<=\.) (?=[A-Z])/)[0];
 
 /// Returns the sentence's parts: {knobs, time, reason}.
 function what_changed(before, after) {
@@ -78,9 +81,10 @@ function what_changed(before, after) {
             [[old_points[0], points[0]]] :
             points.map((point) => [old_points.find(({bytes}) => bytes === point.bytes), point]).filter(([was]) => was);
         const said = pairs.length > 1 ? [pairs[0], pairs[pairs.length - 1]] : pairs;
-        const change = ([was, now]) => `${units.B(now.bytes)}: ${units.s(was.completion_time_s)} → ${
-            units.s(now.completion_time_s)} (${change_text(was.completion_time_s, now.completion_time_s)})`;
-        return {knobs, time: said.map(change).join("; "), reason: ""};
+        const change = ([was, now]) =>
+            `${pairs.length > 1 ? units.B(now.bytes) : "Time"}: ${units.s(was.completion_time_s)} → ${
+                units.s(now.completion_time_s)} (${change_text(was.completion_time_s, now.completion_time_s)})`;
+        return {knobs, time: said.map(change).join("; "), reason: exchange_reason(before, after)};
     }
     const [from, to] = [before.result.iteration_time_s, after.result.iteration_time_s];
     const time = `Iteration ${units.s(from)} → ${units.s(to)} (${change_text(from, to)})`;
