@@ -7,7 +7,7 @@ function stage_matrix(run, width) {
     const list = motion.traffic.filter(
         ({operation, algorithm}) => /all-?to-?all|dispatch|combine|experts/.test(`${operation} ${algorithm}`));
     if (list.length === 0) return null;
-    return {fits: 21 + 70 * motion.share(list), stage: new MatrixStage(motion, width, list)};
+    return {fits: 21 + 70 * motion.share(list), make: () => new MatrixStage(motion, width, list)};
 }
 
 class MatrixStage {

@@ -18,7 +18,7 @@ function stage_pairs(run, width) {
     if (paired.length === 0) return null;
     const focus = Math.min(...paired[0].members);
     const own = paired.filter(({members}) => members.includes(focus)).sort((a, b) => a.first_s - b.first_s);
-    return {fits: 19 + 70 * motion.share(paired), stage: new PairsStage(motion, width, own)};
+    return {fits: 19 + 70 * motion.share(paired), make: () => new PairsStage(motion, width, own)};
 }
 
 class PairsStage {

@@ -6,7 +6,7 @@ const pass_words = ["forward", "backward", "input gradients", "weight gradients"
 function stage_pipeline(run, width) {
     const stages = run.variant?.stages;
     if (!stages || stages.stages.length < 2) return null;
-    return {fits: 100, stage: new PipelineStage(run, width, stages)};
+    return {fits: 100, make: () => new PipelineStage(run, width, stages)};
 }
 
 class PipelineStage {

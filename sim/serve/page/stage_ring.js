@@ -72,7 +72,7 @@ function stage_ring(run, width) {
     return {
         fits: round ? 20 + 70 * rings.share : 85,
         title: round ? "the ring and its blocks" : "neighbours",
-        stage: new RingStage(motion, width, rings, round)
+        make: () => new RingStage(motion, width, rings, round)
     };
 }
 

@@ -54,7 +54,7 @@ function stage_tree(run, width) {
                     .sort((a, b) => a.exchange.first_s - b.exchange.first_s);
     return {
         fits: 18 + 70 * motion.share(found.map(({exchange}) => exchange)),
-        stage: new TreeStage(motion, width, own)
+        make: () => new TreeStage(motion, width, own)
     };
 }
 
