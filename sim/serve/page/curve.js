@@ -20,9 +20,15 @@ function curve(parent, {pick, go}) {
     const select = make("select", {"aria-label": "Knob of the curve", onchange: () => pick(select.value)});
     const svg = shape("svg", {class: "drawing", role: "img", id: "curve"});
     const said = make("p", {class: "note"}), box = make("div", {class: "canvas"}, svg);
-    const numbers = make("div");
-    parent.append(make("label", {class: "axis"}, make("h3", {}, "Curve over"), select), box, said, numbers);
+    const numbers = make("div"), named = make("span", {class: "on-paper"});
+    parent.append(make("label", {class: "axis"}, make("h3", {}, "Curve over", named), select), box, said, numbers);
     let shown = null;
+
+    function offer({key, label}, axes) {
+        select.replaceChildren(...axes.map((axis) => make("option", {value: axis.key}, axis.label)));
+        select.value = key;
+        named.textContent = ` ${label}`;
+    }
 
     function panel(quantity, points, previous, knob, {top, height, start, right, last}) {
         const left = start + 46;
@@ -131,8 +137,7 @@ function curve(parent, {pick, go}) {
         draw,
         show(points, previous, knob, axes, exchange) {
             shown = {points, previous, knob, exchange};
-            select.replaceChildren(...axes.map(({key, label}) => make("option", {value: key}, label)));
-            select.value = knob.key;
+            offer(knob, axes);
             draw();
             const wrong = points.filter(({problem}) => problem);
             said.textContent = [
@@ -152,8 +157,7 @@ function curve(parent, {pick, go}) {
         },
         /// Says what is on its way; the curve that is there stays.
         announce(knob, axes) {
-            select.replaceChildren(...axes.map(({key, label}) => make("option", {value: key}, label)));
-            select.value = knob.key;
+            offer(knob, axes);
             if (!shown) said.textContent = "The points of the curve are being simulated …";
         },
         clear(text) {

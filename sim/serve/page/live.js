@@ -167,10 +167,13 @@ function build() {
         sessionStorage.setItem("syncline-done", JSON.stringify([...new Set([...done_lessons(), lesson.id])]));
     main.replaceChildren(
         ...(lesson ? [steps(done)] : []), make("h1", {}, lesson ? lesson.title : subject.title ?? subject.name),
-        ...(lesson ? [make("div", {id: "question"}, ...markdown(without_heading(lesson.question)))] :
-                     [make("p", {class: "note"}, "Turn a knob: the scenario is simulated again, message by message.")]),
-        ...(lesson ? [view.predict_place = make("div")] :
-                     [view.answer = make("section", {id: "answer", "aria-label": "Answer"})]),
+        ...(lesson ? [
+            make("div", {id: "question"}, ...markdown(without_heading(lesson.question))),
+            view.predict_place = make("div")
+        ] :
+                     [view.answer = make(
+                          "section", {id: "answer", "aria-label": "Answer"},
+                          make("p", {class: "note", role: "status"}, "The scenario is being simulated …"))]),
         view.explore = make("div", {id: "explore"}));
     if (lesson) view.guess = predict(view.predict_place, lesson, {commit, again});
     if (done)
@@ -278,23 +281,26 @@ function explore() {
     view.rows_box = make("div", {class: "canvas"}, view.rows);
     view.rows_card = card(
         "rows-card o5", make("div", {class: "heading"}, view.rows_title, keep_button), view.rows_box, view.rows_legend);
+    view.explore.classList.add("empty");  // until there is a run to show
+    view.jobs = make("div", {class: "o5"});
     view.explore.replaceChildren(
         make(
             "div", {class: "two"},
-            make("div", {}, view.player, card("why-card o3", view.why), view.rows_card, curve_card),
+            view.player,
             make(
-                "div", {},
+                "div", {class: "beside"},
                 card(
                     "knobs-card o2", make("div", {class: "heading"}, make("h2", {}, "Knobs"), reset), knobs,
                     view.problem),
-                card(
+                view.numbers_card = card(
                     "numbers-card o4",
                     view.main_number = make(
                         "div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time),
-                    view.facts, view.parts, view.formula))),
+                    view.facts, view.parts, view.formula)),
+            card("why-card o3", view.why), view.rows_card, view.jobs, curve_card),
         ...(lesson ? [view.solution = make("section", {id: "solution"})] : []), view.take_card = card("take"),
         make("section", {class: "figure"}, details),
-        make(
+        view.keys = make(
             "p", {class: "keys"}, make("kbd", {}, "space"), " play · ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"),
             " step · ", make("kbd", {}, "Home"), " start · the address of this page keeps your settings"));
     view.take = take_along(view.take_card, {with_predictions: lesson !== null});
@@ -367,6 +373,7 @@ function remember_setting() {
 async function refresh() {
     const wanted = setting, key = key_of(wanted), open_view = view;
     state("busy");
+    view.reset.hidden = Object.keys(setting.set).length === 0 && setting.variant === subject.variant;
     remember_setting();
     let run = known_runs.get(key);
     try {
@@ -375,7 +382,9 @@ async function refresh() {
         if (view !== open_view || setting !== wanted) return;
         const box = trouble(refused);
         box.id = "problem";
-        view.problem.replaceChildren(box);
+        // Without a run to show, the refusal is the first thing to read.
+        const place = shown || !view.answer ? view.problem : view.answer;
+        place.replaceChildren(box);
         view.explore.classList.add("stale");
         state("problem");
         return;
@@ -391,7 +400,7 @@ function show(run) {
     const before = shown, open_view = view;
     shown = run;
     view.problem.replaceChildren();
-    view.explore.classList.remove("stale");
+    view.explore.classList.remove("stale", "empty");
     view.panel.show(run.knobs);
     show_numbers(run);
     show_why(before, run);
@@ -445,8 +454,7 @@ function show_numbers(run) {
             ...fact("busiest link", link && link.utilisation > 0.0005 ? units.share(link.utilisation) : null),
             ...fact("memory of a device", result.memory?.total_bytes > 0 ? units.B(result.memory.total_bytes) : null)
         ]));
-    if (!lesson && kind === "training") show_answer(view.answer, result, run.variant, false);
-    if (!lesson && kind === "training") view.facts.replaceChildren();  // the answer above has them
+    if (!lesson) show_first_screen(run);
     view.parts.replaceChildren(
         ...(exchange                          ? [sizes_table(run)] :
                 kind === "training" && lesson ? [...time_bar(result).children].slice(1) :
@@ -458,7 +466,25 @@ function show_numbers(run) {
             ...(exchange && result.points.some((one) => one.closed_form_s) ?
                     [note("The formula is the closed form of the algorithm.")] :
                     []));
-    view.reset.hidden = Object.keys(setting.set).length === 0 && setting.variant === subject.variant;
+}
+
+/// Shows a scenario's answer above all else; the card of numbers does not repeat it.
+function show_first_screen(run) {
+    const {result, kind} = run, several = subject.variants.length > 1;
+    view.jobs.replaceChildren();
+    view.numbers_card.hidden = kind === "jobs";
+    if (kind === "training") {
+        show_answer(view.answer, result, run.variant, several);
+        view.facts.replaceChildren();
+    } else if (kind === "jobs") {
+        jobs_answer(view.answer, result, several);
+        jobs_over_time(view.jobs, result);
+        racks_over_time(view.jobs, result);
+        neighbours_table(view.jobs, result);
+        jobs_table(view.jobs, result);
+    } else {
+        view.answer.replaceChildren();
+    }
 }
 
 function show_why(before, run) {
@@ -470,11 +496,11 @@ function show_why(before, run) {
     if (before === run) return;
     const diagnosis = lesson && first_sentence(run.variant?.explanation?.diagnosis);
     view.why.replaceChildren(
-        ...(diagnosis ? [make("b", {}, diagnosis), " "] : []), "Turn a knob: this line says what changed, and why.");
+        ...(diagnosis ? [make("b", {}, diagnosis), " "] : []), make("span", {class: "on-screen"}, "Turn a knob: this line says what changed, and why."));
 }
 
 function show_player(run, before) {
-    if (typeof player !== "function" || run.kind === "other") return;
+    if (run.kind === "other") return;
     view.player.hidden = false;  // it is laid out for its width
     if (view.film) {
         view.film.show(run);
@@ -484,7 +510,7 @@ function show_player(run, before) {
             player(view.player, run, {autoplay: before === null && lesson !== null && !(at > 0), frame: moved_to});
         if (at > 0) view.film.seconds = at;
     }
-    view.player.hidden = view.player.querySelector("svg") === null;
+    view.player.hidden = view.keys.hidden = view.player.querySelector("svg") === null;
 }
 
 let film_timer = null;

@@ -89,7 +89,9 @@ const short_row = (name, room) => {
 /// Draws runs, [{title, run}], into `svg`; returns the parts of time that appear.
 function draw_rows(svg, width, list) {
     const groups = list.map(({title, run}) => ({title, ...rows_of_run(run)})).filter(({rows}) => rows);
-    const longest = Math.max(...groups.map(({window_s}) => window_s)), left = width < 480 ? 74 : 112, right = width - 6;
+    const names = groups.flatMap(({rows}) => rows.map(({name}) => text_width(name, 12.5)));
+    const left = Math.min(0.25 * width, Math.max(width < 480 ? 74 : 112, ...names.map((wide) => wide + 16)));
+    const longest = Math.max(...groups.map(({window_s}) => window_s)), right = width - 6;
     const x = (time) => left + (right - left) * time / longest;
     const parts = new Set(), shapes = [], tile = `hatch-${Math.round(width)}`;
     shapes.push(shape(

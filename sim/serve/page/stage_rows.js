@@ -103,7 +103,7 @@ class RowsStage {
                     `${process} ${stream}: ${bar.name}, ${units.s(bar.start_s)} to ${units.s(bar.end_s)}`);
             })));
         });
-        this.veil = shape("path", {fill: "var(--stage-soft)", "fill-opacity": 0.78, "pointer-events": "none"});
+        this.veil = shape("path", {class: "future", fill: "var(--stage-soft)", "fill-opacity": 0.78, "pointer-events": "none"});
         this.head = shape("line", {y1: 0, y2: this.bottom + 2, stroke: "var(--slower)", "stroke-width": 2});
         const kinds =
             [...new Set(rows.flatMap(({lanes}) => lanes.flatMap(({bars: list}) => list.map(({kind}) => kind))))].sort(
@@ -175,6 +175,7 @@ class RowsStage {
         const motion = motion_of(this.run), certain = motion.count > 0 && !motion.thinned;
         const talks =
             new Set(motion.active(time).flatMap((i) => [motion.name(motion.from[i]), motion.name(motion.to[i])]));
+        const sampled = this.all.filter(({process}) => process.startsWith("rank ")).length < this.run.result.ranks;
         const groups = new Map();
         for (const row of this.rows) {
             const bar = this.doing(row, time), computes = bar && row.computing;
@@ -185,7 +186,8 @@ class RowsStage {
         }
         const words = [...groups.values()].map(({what, noun, list}) => {
             const one = list.length === 1, all = this.rows.filter(({process}) => process.startsWith(`${noun} `)).length;
-            const who = one ? list[0].row.process : `${list.length === all ? "all " : ""}${list.length} ${noun}s`;
+            const every = list.length < all ? "" : sampled && noun === "rank" ? "the shown " : "all ";
+            const who = one ? list[0].row.process : `${every}${list.length} ${noun}s`;
             const name = list[0].bar?.name ?? "", layer = /^(?:forward|backward) of (.*)$/.exec(name)?.[1];
             const article = /^(push|pull) /.test(name) ? "the " : "";
             const where = layer ? ` of ${layer}` : name && ` in ${article}${name}`;
