@@ -10,6 +10,7 @@ let lesson = null;   // the lesson that is open; null: the scenario
 let subject = null;  // what is simulated: its variants and knobs
 let setting = null;  // {variant, set} as the knobs say
 let shown = null;    // the run whose numbers are shown
+let settled = null;  // its setting
 let kept = null;     // a run to compare with
 let view = null;     // the elements of the open page
 const runs_of = latest("runs"), grids_of = latest("grids");
@@ -282,7 +283,7 @@ function explore() {
     view.rows_card = card(
         "rows-card o5", make("div", {class: "heading"}, view.rows_title, keep_button), view.rows_box, view.rows_legend);
     view.explore.classList.add("empty");  // until there is a run to show
-    view.jobs = make("div", {class: "o5"});
+    view.below = make("div", {class: "o5"});
     view.explore.replaceChildren(
         make(
             "div", {class: "two"},
@@ -297,7 +298,7 @@ function explore() {
                     view.main_number = make(
                         "div", {class: "main-number"}, view.time_name = make("span", {}, "one iteration"), view.time),
                     view.facts, view.parts, view.formula)),
-            card("why-card o3", view.why), view.rows_card, view.jobs, curve_card),
+            card("why-card o3", view.why), view.rows_card, view.below, curve_card),
         ...(lesson ? [view.solution = make("section", {id: "solution"})] : []), view.take_card = card("take"),
         make("section", {class: "figure"}, details),
         view.keys = make(
@@ -385,6 +386,10 @@ async function refresh() {
         // Without a run to show, the refusal is the first thing to read.
         const place = shown || !view.answer ? view.problem : view.answer;
         place.replaceChildren(box);
+        const back = settled;
+        if (shown && back)
+            box.append(
+                make("div", {}, make("button", {type: "button", class: "small", onclick: () => change(back)}, "Turn it back")));
         view.explore.classList.add("stale");
         state("problem");
         return;
@@ -392,6 +397,7 @@ async function refresh() {
     if (!run || view !== open_view || setting !== wanted) return;
     keep_run(key, run);
     settings_of.set(run, wanted.set);
+    settled = wanted;
     show(run);
 }
 
@@ -471,24 +477,43 @@ function show_numbers(run) {
 /// Shows a scenario's answer above all else; the card of numbers does not repeat it.
 function show_first_screen(run) {
     const {result, kind} = run, several = subject.variants.length > 1;
-    view.jobs.replaceChildren();
+    view.below.replaceChildren();
     view.numbers_card.hidden = kind === "jobs";
     if (kind === "training") {
         show_answer(view.answer, result, run.variant, several);
         view.facts.replaceChildren();
+        // What is said of a whole run would stand between the answer and the knobs.
+        const bar = view.answer.querySelector(".time");
+        while (bar?.nextSibling) view.below.append(bar.nextSibling);
     } else if (kind === "jobs") {
         jobs_answer(view.answer, result, several);
-        jobs_over_time(view.jobs, result);
-        racks_over_time(view.jobs, result);
-        neighbours_table(view.jobs, result);
-        jobs_table(view.jobs, result);
+        jobs_over_time(view.below, result);
+        racks_over_time(view.below, result);
+        neighbours_table(view.below, result);
+        jobs_table(view.below, result);
     } else {
         view.answer.replaceChildren();
     }
 }
 
+/// Returns what a knob changed for jobs that share a platform: {knobs, time, reason}.
+function jobs_changed(before, after) {
+    const [from, to] = [before.result, after.result];
+    const worst =
+        started_jobs(to).reduce((most, job) => (most && most.slowdown >= job.slowdown ? most : job), null);
+    return {
+        knobs: moved_knobs(before, after).map(({text}) => text).join(", "),
+        time: `The last job ends after ${units.s(from.makespan_s)} → ${units.s(to.makespan_s)} (${
+            change_text(from.makespan_s, to.makespan_s)})`,
+        reason: `The mean slowdown is ${digits(to.mean_slowdown, 4)} in place of ${digits(from.mean_slowdown, 4)}. ${
+            worst?.slowdown > 1.0005 ? `${worst.name} loses most, ${digits(worst.slowdown, 4)} times its time alone.` :
+                                       "No job slows another one."}`
+    };
+}
+
 function show_why(before, run) {
-    const {knobs, time, reason} = before ? what_changed(before, run) : {};
+    const changed = run.kind === "jobs" ? jobs_changed : what_changed;
+    const {knobs, time, reason} = before ? changed(before, run) : {};
     if (knobs) {
         view.why.replaceChildren(make("b", {}, `${knobs}.`), ` ${time}. `, reason);
         return;
