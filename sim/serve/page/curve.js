@@ -15,7 +15,7 @@ const curve_quantities = [
 const short_reason = (text) => text.split(/: |; /)[0].replace(/^this is /, "").replace(/\.$/, "");
 
 /// Draws the curve into `parent`; `pick(key)` is called if the reader chooses another knob, `go(value)` if a point is
-/// clicked. Returns {show(points, previous, knob, axes, exchange)}.
+/// clicked. Returns {show(points, previous, knob, axes, sizes)}; `sizes`: how many an exchange by itself has, else 0.
 function curve(parent, {pick, go}) {
     const select = make("select", {"aria-label": "Knob of the curve", onchange: () => pick(select.value)});
     const svg = shape("svg", {class: "drawing", role: "img", id: "curve"});
@@ -109,9 +109,10 @@ function curve(parent, {pick, go}) {
 
     function draw() {
         if (!shown) return;
-        const {points, previous, knob, exchange} = shown, width = Math.max(240, Math.round(box.clientWidth));
+        const {points, previous, knob, sizes} = shown, width = Math.max(240, Math.round(box.clientWidth));
         const has = ({field}) => points.some((point) => (point[field] ?? null) !== null);
-        const wanted = exchange           ? [{...curve_quantities[2], title: "time of the smallest exchange"}] :
+        const title = `time of the ${sizes > 1 ? "smallest " : ""}exchange`;
+        const wanted = sizes > 0          ? [{...curve_quantities[2], title}] :
             knob.key === "training.ranks" ? curve_quantities.slice(0, 2) :
                                             [curve_quantities[2], curve_quantities[0]];
         const list = wanted.filter(has).length > 0 ? wanted.filter(has) : [curve_quantities[2]];
@@ -135,8 +136,8 @@ function curve(parent, {pick, go}) {
 
     return {
         draw,
-        show(points, previous, knob, axes, exchange) {
-            shown = {points, previous, knob, exchange};
+        show(points, previous, knob, axes, sizes) {
+            shown = {points, previous, knob, sizes};
             offer(knob, axes);
             draw();
             const wrong = points.filter(({problem}) => problem);

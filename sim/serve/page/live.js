@@ -388,8 +388,9 @@ async function refresh() {
         place.replaceChildren(box);
         const back = settled;
         if (shown && back)
-            box.append(
-                make("div", {}, make("button", {type: "button", class: "small", onclick: () => change(back)}, "Turn it back")));
+            box.append(make(
+                "div", {},
+                make("button", {type: "button", class: "small", onclick: () => change(back)}, "Turn it back")));
         view.explore.classList.add("stale");
         state("problem");
         return;
@@ -521,7 +522,8 @@ function show_why(before, run) {
     if (before === run) return;
     const diagnosis = lesson && first_sentence(run.variant?.explanation?.diagnosis);
     view.why.replaceChildren(
-        ...(diagnosis ? [make("b", {}, diagnosis), " "] : []), make("span", {class: "on-screen"}, "Turn a knob: this line says what changed, and why."));
+        ...(diagnosis ? [make("b", {}, diagnosis), " "] : []),
+        make("span", {class: "on-screen"}, "Turn a knob: this line says what changed, and why."));
 }
 
 function show_player(run, before) {
@@ -633,7 +635,8 @@ async function show_curve(anew = false) {
     delete set[key];
     const base = {variant: key === "variant" ? subject.variant : setting.variant, set},
           name = JSON.stringify([key, axis_knob.values, base]);
-    const draw = () => view.curve.show(view.points, view.points_before ?? [], axis_knob, axes, run.kind === "exchange");
+    const sizes = run.kind === "exchange" ? run.result.points.length : 0;
+    const draw = () => view.curve.show(view.points, view.points_before ?? [], axis_knob, axes, sizes);
     if (view.points_of === name && !anew) return draw();
     // The same axis with another setting: the curve that was there stays, faintly.
     const earlier = view.points_key === key ? view.points ?? [] : [];

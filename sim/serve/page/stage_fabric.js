@@ -692,7 +692,7 @@ class FabricStage {
                                                       units.s(motion.busy()[motion.busy().length - 1][1])}.${left}` :
                                                   "Computing. Nothing is sent.";
             const doing = doing_of(motion.run, who(0), time);
-            return `Computing. ${doing ? `Rank 0 runs the ${doing}; the` : "The"} cables are idle.`;
+            return `${before_sending(motion.run)} ${doing ? `Rank 0 runs the ${doing}; the` : "The"} cables are idle.`;
         }
         const busy = busiest && busiest.use >= 0.005 ?
             `The busiest cable, ${this.cable_name(busiest.way.cable)}, is ${busy_part(busiest.use)} busy${

@@ -333,6 +333,11 @@ const middle_text = (x, y, size, text, more = {}) =>
     shape("text", {x, y, "font-size": size, "text-anchor": "middle", ...more}, text);
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/// Says what the ranks do before the first message. An exchange by itself has no computation: its start takes time.
+const before_sending = ({kind}) => (kind === "exchange" ? "Starting." : "Computing.");
+const between_exchanges = (last, next) => `Computing. The exchange of ${last.what} is over; ${next.what} is next.`;
+
 const busy_part = (part) => `${Math.round(100 * part)}\u00a0%`;
 
 /// Returns what the ranks do at a time before, between or after exchanges, from the timeline: "the backward pass".

@@ -177,9 +177,10 @@ class PairsStage {
         const {motion} = this, at = time + motion.slack_s, whole = exchange.members.length;
         const rest = this.list.length < whole ? ` The first ${this.list.length} of ${whole} ranks are shown.` : "";
         const next = this.own.find(({first_s}) => first_s > at);
-        if (at < exchange.first_s) return `Computing. Each rank has its own contribution alone.${rest}`;
+        if (at < exchange.first_s)
+            return `${before_sending(motion.run)} Each rank has its own contribution alone.${rest}`;
         if (at >= exchange.last_s)
-            return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${rest}` :
+            return next ? between_exchanges(exchange, next) + rest :
                           `Done after ${units.s(exchange.last_s)}. Every rank has all sums.${rest}`;
         const mine = active.find((i) => motion.from[i] === this.list[0]) ?? active[0];
         if (mine === undefined) return `Waiting. No message is under way: a rank has not come so far.${rest}`;

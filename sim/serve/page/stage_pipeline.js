@@ -99,7 +99,8 @@ class PipelineStage {
         return row.keeps.filter(({from_s, to_s}) => from_s <= at && at < to_s).map(({pass}) => pass);
     }
     most_kept({keeps}) {
-        return Math.max(0, ...keeps.map(({from_s: at}) => keeps.filter(({from_s, to_s}) => from_s <= at && at < to_s).length));
+        const at_once = ({from_s: at}) => keeps.filter(({from_s, to_s}) => from_s <= at && at < to_s).length;
+        return Math.max(0, ...keeps.map(at_once));
     }
 
     /// A result leaves when its pass ends. It is drawn for a while even if sending takes no time.

@@ -337,15 +337,16 @@ class RingStage {
         const next = rings.own.find((ring) => ring.exchange.first_s > at)?.exchange;
         if (at < exchange.first_s || (at >= exchange.last_s && next)) {
             const doing = doing_of(motion.run, who(this.rings.focus), time);
-            texts("computing", doing ?? "", next ? `next: ${next.what}` : "");
+            const alone = motion.run.kind === "exchange";
+            texts(alone ? "starting" : "computing", doing ?? "", next ? `next: ${next.what}` : "");
             if (at < exchange.first_s)
-                return "Computing. " +
+                return `${before_sending(motion.run)} ` +
                     (this.round && this.blocks.known && this.blocks.adds ?
-                         `Each rank makes its own gradients: ${
+                         `Each rank ${alone ? "has its own data" : "makes its own gradients"}: ${
                              counted(exchange.blocks, "block")}, each with one contribution (a low bar).` :
                          "Nothing is sent yet.") +
                     cut;
-            return `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${cut}`;
+            return between_exchanges(exchange, next) + cut;
         }
         if (at >= exchange.last_s) {
             texts("done", this.blocks.known && this.blocks.adds ? "all sums everywhere" : "", what);

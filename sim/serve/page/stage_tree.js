@@ -225,9 +225,10 @@ class TreeStage {
     say(time, {exchange, places}, active) {
         const {motion} = this, at = time + motion.slack_s;
         const next = this.own.find((one) => one.exchange.first_s > at)?.exchange;
-        if (at < exchange.first_s) return "Computing. Each rank makes its own gradients: one contribution.";
+        if (at < exchange.first_s)
+            return `${before_sending(motion.run)} Each rank has its own contribution alone.`;
         if (at >= exchange.last_s)
-            return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.` :
+            return next ? between_exchanges(exchange, next) :
                           `Done after ${units.s(exchange.last_s)}. Every rank has what came down the tree.`;
         if (active.length === 0) return "Waiting. No message is under way: a rank has not come so far.";
         const up = active.filter((i) => motion.reduces[i]), down = active.filter((i) => !motion.reduces[i]);
