@@ -56,10 +56,10 @@ const page_id = random_hex(8);  // ids of runs are the page's own
 let requests = 0;
 
 /// Returns a function that posts to `path`, with an id, and cancels its previous request if that is still in flight.
-/// It returns null if a newer request has replaced this one.
+/// It returns null if a newer request has replaced this one, or `cancel()` of the function has ended it.
 function latest(path) {
     let current = null;
-    return async (body) => {
+    const post = async (body) => {
         const id = `${page_id}-${++requests}`, replaces = current;
         current = id;
         try {
@@ -72,6 +72,11 @@ function latest(path) {
             if (current === id) current = null;
         }
     };
+    post.cancel = () => {
+        if (current !== null) api(`runs/${current}`, null, "DELETE").catch(() => {});
+        current = null;
+    };
+    return post;
 }
 
 /// Returns a hint: a command to type, or a sentence.
