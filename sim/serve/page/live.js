@@ -377,9 +377,9 @@ async function refresh() {
     view.reset.hidden = Object.keys(setting.set).length === 0 && setting.variant === subject.variant;
     remember_setting();
     let run = known_runs.get(key);
-    if (!run) grids_of.cancel();  // the points of a curve would keep the simulators from what the reader waits for
     try {
-        run ??= await runs_of(request(wanted));
+        // The points of a curve would keep the simulators from what the reader waits for.
+        run ??= await runs_of(request(wanted), grids_of.take());
     } catch (refused) {
         if (view !== open_view || setting !== wanted) return;
         const box = trouble(refused);
