@@ -56,11 +56,12 @@ const page_id = random_hex(8);  // ids of runs are the page's own
 let requests = 0;
 
 /// Returns a function that posts to `path`, with an id, and cancels its previous request if that is still in flight.
-/// It returns null if a newer request has replaced this one.
+/// It returns null if a newer request has replaced this one, or somebody took it with `take()`, which
+/// returns its id; a request that is then given that id as `other` cancels it.
 function latest(path) {
     let current = null;
-    return async (body) => {
-        const id = `${page_id}-${++requests}`, replaces = current;
+    const post = async (body, other = null) => {
+        const id = `${page_id}-${++requests}`, replaces = current ?? other;
         current = id;
         try {
             const answer = await api(path, {id, ...(replaces === null ? {} : {replaces}), student, ...body});
@@ -72,6 +73,12 @@ function latest(path) {
             if (current === id) current = null;
         }
     };
+    post.take = () => {
+        const taken = current;
+        current = null;
+        return taken;
+    };
+    return post;
 }
 
 /// Returns a hint: a command to type, or a sentence.

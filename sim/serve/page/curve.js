@@ -15,14 +15,20 @@ const curve_quantities = [
 const short_reason = (text) => text.split(/: |; /)[0].replace(/^this is /, "").replace(/\.$/, "");
 
 /// Draws the curve into `parent`; `pick(key)` is called if the reader chooses another knob, `go(value)` if a point is
-/// clicked. Returns {show(points, previous, knob, axes, exchange)}.
+/// clicked. Returns {show(points, previous, knob, axes, sizes)}; `sizes`: how many an exchange by itself has, else 0.
 function curve(parent, {pick, go}) {
     const select = make("select", {"aria-label": "Knob of the curve", onchange: () => pick(select.value)});
     const svg = shape("svg", {class: "drawing", role: "img", id: "curve"});
     const said = make("p", {class: "note"}), box = make("div", {class: "canvas"}, svg);
-    const numbers = make("div");
-    parent.append(make("label", {class: "axis"}, make("h3", {}, "Curve over"), select), box, said, numbers);
+    const numbers = make("div"), named = make("span", {class: "on-paper"});
+    parent.append(make("label", {class: "axis"}, make("h3", {}, "Curve over", named), select), box, said, numbers);
     let shown = null;
+
+    function offer({key, label}, axes) {
+        select.replaceChildren(...axes.map((axis) => make("option", {value: axis.key}, axis.label)));
+        select.value = key;
+        named.textContent = ` ${label}`;
+    }
 
     function panel(quantity, points, previous, knob, {top, height, start, right, last}) {
         const known = ({[quantity.field]: value}) => (value ?? null) !== null;
@@ -104,10 +110,10 @@ function curve(parent, {pick, go}) {
 
     function draw() {
         if (!shown) return;
-        const {points, previous, knob, exchange} = shown, width = Math.max(240, Math.round(box.clientWidth));
+        const {points, previous, knob, sizes} = shown, width = Math.max(240, Math.round(box.clientWidth));
         const has = ({field}) => points.some((point) => (point[field] ?? null) !== null);
-        const wanted = exchange ?
-            [{...curve_quantities[2], title: `time of the ${exchange.sizes > 1 ? "smallest " : ""}exchange`}] :
+        const title = `time of the ${sizes > 1 ? "smallest " : ""}exchange`;
+        const wanted = sizes > 0          ? [{...curve_quantities[2], title}] :
             knob.key === "training.ranks" ? curve_quantities.slice(0, 2) :
                                             [curve_quantities[2], curve_quantities[0]];
         const list = wanted.filter(has).length > 0 ? wanted.filter(has) : [curve_quantities[2]];
@@ -131,10 +137,9 @@ function curve(parent, {pick, go}) {
 
     return {
         draw,
-        show(points, previous, knob, axes, exchange) {
-            shown = {points, previous, knob, exchange};
-            select.replaceChildren(...axes.map(({key, label}) => make("option", {value: key}, label)));
-            select.value = knob.key;
+        show(points, previous, knob, axes, sizes) {
+            shown = {points, previous, knob, sizes};
+            offer(knob, axes);
             draw();
             const wrong = points.filter(({problem}) => problem);
             said.textContent = [
@@ -154,8 +159,7 @@ function curve(parent, {pick, go}) {
         },
         /// Says what is on its way; the curve that is there stays.
         announce(knob, axes) {
-            select.replaceChildren(...axes.map(({key, label}) => make("option", {value: key}, label)));
-            select.value = knob.key;
+            offer(knob, axes);
             if (!shown) said.textContent = "The points of the curve are being simulated …";
         },
         clear(text) {

@@ -1,8 +1,12 @@
 // Knobs: a slider for numbers, buttons or a list for choices.
 
-/// Returns a value of `--set` as one reads it: "500 MB/s" for "500 MBps".
+/// Returns a value of `--set` as one reads it: "500 MB/s" for "500 MBps", "1 GB/s, 2 GB/s" for a list.
 const shown_value = (text) =>
-    String(text).replace(/\b([kMGT]?)Bps\b/g, "$1B/s").replace(/\b([kMGT]?)bps\b/g, "$1bit/s").replace(/\bus\b/g, "µs");
+    String(text)
+        .replace(/^\[(.*)\]$/, "$1")
+        .replace(/\b([kMGT]?)Bps\b/g, "$1B/s")
+        .replace(/\b([kMGT]?)bps\b/g, "$1bit/s")
+        .replace(/\bus\b/g, "µs");
 
 /// A variant is a start from which the other knobs go away: its name says nothing about them.
 const knob_label = ({key, label}) => (key === "variant" ? "variant, to start from" : label);

@@ -1,15 +1,24 @@
 // Moving pictures of a run: which pictures fit, the clock of the film, and the buttons.
 
-/// Returns the pictures that fit a run, the best first: [{name, title, stage}].
+/// Returns the pictures that fit a run, the best first: [{name, title, stage}]. A stage is made when it is first asked
+/// for: making all of them at every turn of a knob would take longer than the simulation.
 function pictures(run, width) {
     const made = [];
-    for (const [name, title, make_stage] of [
+    for (const [name, title, find] of [
              ["pipeline", "stages", stage_pipeline], ["ring", "the ring and its blocks", stage_ring],
              ["tree", "the tree", stage_tree], ["pairs", "pairs of ranks", stage_pairs],
              ["fabric", "the network", stage_fabric], ["all", "who has sent to whom", stage_matrix],
              ["rows", "who does what", stage_rows]]) {
-        const found = make_stage(run, width);
-        if (found) made.push({name, title, ...found});
+        const found = find(run, width);
+        if (!found) continue;
+        const {make: make_now, ...picture} = found;
+        let stage = null;
+        made.push({
+            name,
+            title,
+            ...picture,
+            get stage() { return stage ??= make_now(); }
+        });
     }
     return made.sort((a, b) => b.fits - a.fits);
 }

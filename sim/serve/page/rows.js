@@ -87,10 +87,6 @@ function rows_of_run({variant: {stages, timeline: whole, explanation}, messages,
     };
 }
 
-/// Returns the width that the names of rows need, within limits.
-const room_for_rows = (groups, least, most) =>
-    Math.min(most, Math.max(least, ...groups.flatMap(({rows}) => rows.map(({name}) => 14 + text_width(name, 11.5)))));
-
 const short_row = (name, room) => {
     const most = Math.floor((room - 8) / text_width("n", 11.5));
     return name.length > most ? `${name.slice(0, most - 1)}…` : name;
@@ -99,8 +95,9 @@ const short_row = (name, room) => {
 /// Draws runs, [{title, run}], into `svg`; returns the parts of time that appear.
 function draw_rows(svg, width, list) {
     const groups = list.map(({title, run}) => ({title, ...rows_of_run(run)})).filter(({rows}) => rows);
-    const longest = Math.max(...groups.map(({window_s}) => window_s)), right = width - 6,
-          left = width < 480 ? room_for_rows(groups, 74, 110) : room_for_rows(groups, 112, 160);
+    const names = groups.flatMap(({rows}) => rows.map(({name}) => text_width(name, 12.5)));
+    const left = Math.min(0.25 * width, Math.max(width < 480 ? 74 : 112, ...names.map((wide) => wide + 16)));
+    const longest = Math.max(...groups.map(({window_s}) => window_s)), right = width - 6;
     const x = (time) => left + (right - left) * time / longest;
     const parts = new Set(), shapes = [], tile = `hatch-${Math.round(width)}`;
     shapes.push(shape(

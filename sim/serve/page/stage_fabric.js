@@ -1,9 +1,19 @@
 // The network: cables coloured by their use at this moment, flows in the colours of their senders, messages on their
 // way.
 
-/// Reads the nodes and cables of a picture that the program drew.
+const read_fabrics = new Map();  // the last pictures: most knobs change what moves, not the wires
+
+/// Returns the nodes and cables of a picture that the program drew.
 function fabric_of(picture) {
     if (!picture) return null;
+    if (!read_fabrics.has(picture)) {
+        if (read_fabrics.size >= 4) read_fabrics.delete(read_fabrics.keys().next().value);
+        read_fabrics.set(picture, read_fabric(picture));
+    }
+    return read_fabrics.get(picture);
+}
+
+function read_fabric(picture) {
     const page = new DOMParser().parseFromString(picture, "image/svg+xml");
     const title_of = (element) => element.querySelector("title")?.textContent ?? "";
     const number = (element, name) => Number(element.getAttribute(name));
@@ -57,12 +67,14 @@ function stage_fabric(run, width) {
     const drawn = motion.links.map(({name}) => known.has(ends_of_link(name).join(" ")));
     const on_it = motion.route.filter((route) => route >= 0 && motion.routes[route].some((link) => drawn[link])).length;
     if (on_it === 0) return null;
-    const servers = motion.processes.some((name) => motion.is_server(name));
-    const stage = new FabricStage(motion, width, fabric);
+    const make = () => new FabricStage(motion, width, fabric).painted();
+    if (motion.processes.some((name) => motion.is_server(name))) return {fits: 95, make};
     // Where flows share a cable between switches the network itself is what to look at.
-    const shared = [...stage.ways.values()].some(
-        ({most, cable}) => most > 1 && !fabric.nodes.get(cable.a).host && !fabric.nodes.get(cable.b).host);
-    return {fits: servers ? 95 : shared ? 93 : 40, stage};
+    const between = ({a, b}) => !fabric.nodes.get(a).host && !fabric.nodes.get(b).host;
+    if (!fabric.cables.some(between)) return {fits: 40, make};
+    const stage = new FabricStage(motion, width, fabric);
+    const shared = [...stage.ways.values()].some(({most, cable}) => most > 1 && between(cable));
+    return {fits: shared ? 93 : 40, make: () => stage.painted()};
 }
 
 class FabricStage {
@@ -86,6 +98,10 @@ class FabricStage {
         this.measure();
         this.lay_cables();
         this.weigh();
+    }
+
+    painted() {
+        const {width} = this;
         this.ground = shape("g");
         this.moving = shape("g");
         this.over = shape("g");
@@ -94,6 +110,7 @@ class FabricStage {
         this.svg =
             stage_svg(width, this.height, this.name(), this.ground, this.moving, this.over, this.dotted, this.inside);
         this.paint_ground();
+        return this;
     }
 
     name() {
@@ -682,7 +699,7 @@ class FabricStage {
                     `Done. The last message arrived after ${units.s(last_s)}.${left}`;
             }
             const doing = doing_of(motion.run, who(0), time);
-            return `Computing. ${doing ? `Rank 0 runs the ${doing}; the` : "The"} cables are idle.`;
+            return `${before_sending(motion.run)} ${doing ? `Rank 0 runs the ${doing}; the` : "The"} cables are idle.`;
         }
         const busy = busiest && busiest.use >= 0.005 ?
             `The busiest cable, ${this.cable_name(busiest.way.cable)}, is ${busy_part(busiest.use)} busy${

@@ -7,7 +7,7 @@ function stage_matrix(run, width) {
     const list = motion.traffic.filter(
         ({operation, algorithm}) => /all-?to-?all|dispatch|combine|experts/.test(`${operation} ${algorithm}`));
     if (list.length === 0) return null;
-    return {fits: 21 + 70 * motion.share(list), stage: new MatrixStage(motion, width, list)};
+    return {fits: 21 + 70 * motion.share(list), make: () => new MatrixStage(motion, width, list)};
 }
 
 class MatrixStage {
@@ -84,10 +84,11 @@ class MatrixStage {
         const others = this.own.length < this.exchanges.length && this.first.length < motion.processes.length ?
             " Other groups do the same." :
             "";
-        if (time + motion.slack_s < exchange.first_s) return `Computing. Nothing is sent yet.${rest}`;
+        if (time + motion.slack_s < exchange.first_s)
+            return `${before_sending(motion.run)} Nothing is sent yet.${rest}`;
         const next = this.own.find(({first_s}) => first_s > time + motion.slack_s);
         if (time + motion.slack_s >= exchange.last_s)
-            return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${rest}` :
+            return next ? between_exchanges(exchange, next) + rest :
                           after_exchanges(motion, this.list[0], time, exchange.last_s) ??
                     `Done after ${units.s(exchange.last_s)}. Each of ${
                               exchange.members.length} ranks has sent its part to every other one.${rest}`;

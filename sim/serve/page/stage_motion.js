@@ -349,6 +349,11 @@ const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /// Returns "both ranks" or "all 8 ranks".
 const all_of = (count, nouns) => (count === 2 ? `both ${nouns}` : `all ${count} ${nouns}`);
+
+/// Says what the ranks do before the first message. An exchange by itself has no computation: its start takes time.
+const before_sending = ({kind}) => (kind === "exchange" ? "Starting." : "Computing.");
+const between_exchanges = (last, next) => `Computing. The exchange of ${last.what} is over; ${next.what} is next.`;
+
 const busy_part = (part) => `${Math.round(100 * part)}\u00a0%`;
 
 /// Says why nothing of an exchange that has begun is under way: a process computes, or it waits for others.

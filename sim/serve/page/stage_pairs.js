@@ -18,7 +18,7 @@ function stage_pairs(run, width) {
     if (paired.length === 0) return null;
     const focus = Math.min(...paired[0].members);
     const own = paired.filter(({members}) => members.includes(focus)).sort((a, b) => a.first_s - b.first_s);
-    return {fits: 19 + 70 * motion.share(paired), stage: new PairsStage(motion, width, own)};
+    return {fits: 19 + 70 * motion.share(paired), make: () => new PairsStage(motion, width, own)};
 }
 
 class PairsStage {
@@ -177,9 +177,10 @@ class PairsStage {
         const {motion} = this, at = time + motion.slack_s, whole = exchange.members.length;
         const rest = this.list.length < whole ? ` The first ${this.list.length} of ${whole} ranks are shown.` : "";
         const next = this.own.find(({first_s}) => first_s > at);
-        if (at < exchange.first_s) return `Computing. Each rank has its own contribution alone.${rest}`;
+        if (at < exchange.first_s)
+            return `${before_sending(motion.run)} Each rank has its own contribution alone.${rest}`;
         if (at >= exchange.last_s)
-            return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${rest}` :
+            return next ? between_exchanges(exchange, next) + rest :
                           after_exchanges(motion, this.list[0], time, exchange.last_s) ??
                     `Done after ${units.s(exchange.last_s)}. Every rank has all sums.${rest}`;
         const mine = active.find((i) => motion.from[i] === this.list[0]) ?? active[0];

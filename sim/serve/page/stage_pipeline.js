@@ -6,7 +6,7 @@ const pass_words = ["forward", "backward", "input gradients", "weight gradients"
 function stage_pipeline(run, width) {
     const stages = run.variant?.stages;
     if (!stages || stages.stages.length < 2) return null;
-    return {fits: 100, stage: new PipelineStage(run, width, stages)};
+    return {fits: 100, make: () => new PipelineStage(run, width, stages)};
 }
 
 class PipelineStage {
@@ -21,9 +21,12 @@ class PipelineStage {
         this.box_width = Math.min(150, (width - this.gap * (this.in_line - 1)) / this.in_line);
         this.left = (width - this.in_line * this.box_width - this.gap * (this.in_line - 1)) / 2;
         this.box_height = 96;
-        for (const row of this.rows) row.most_kept = this.most_kept(row);
-        this.most = Math.max(1, ...this.rows.map(({most_kept}) => most_kept));
-        this.per_line = Math.max(1, Math.floor(this.box_width / 19));
+        for (const row of this.rows) row.keeps = this.keeps(row);
+        this.most = Math.max(1, ...this.rows.map((row) => this.most_kept(row)));
+        // Squares with numbers, unless a stage keeps so many that they would be far higher than its box.
+        const highest = 110;
+        this.per_line = Math.max(
+            1, Math.floor(this.box_width / 19), Math.ceil(Math.sqrt(this.most * this.box_width / highest)));
         this.square = Math.min(19, this.box_width / this.per_line);
         this.line_height = 18 + this.box_height + 36 + Math.ceil(this.most / this.per_line) * this.square + 10;
         this.lines = Math.ceil(count / this.in_line);
@@ -75,24 +78,29 @@ class PipelineStage {
         return shape("g", {}, ...parts);
     }
 
-    /// Returns the microbatches whose activations a stage keeps: forward pass done, backward pass not.
-    kept(row, time) {
-        const list = [];
-        for (const pass of row.list) {
-            if (pass.end_s > time + 1e-9 * this.window_s) continue;
-            if (pass.kind === 0) list.push(pass);
-            const at = list.findIndex(({number, chunk}) => number === pass.number && chunk === pass.chunk);
-            if ((pass.kind === 1 || pass.kind === 2) && at >= 0) list.splice(at, 1);
+    /// Returns when a stage keeps which microbatch's activations, [{pass, from_s, to_s}]: from the end of the forward
+    /// pass to that of the backward pass.
+    keeps(row) {
+        const list = [], open_at = new Map();
+        for (const pass of [...row.list].sort((a, b) => a.end_s - b.end_s)) {
+            const key = `${pass.number} ${pass.chunk}`;
+            if (pass.kind === 0) {
+                open_at.set(key, {pass, from_s: pass.end_s, to_s: Infinity});
+                list.push(open_at.get(key));
+            } else if (pass.kind !== 3 && open_at.has(key)) {
+                open_at.get(key).to_s = pass.end_s;
+                open_at.delete(key);
+            }
         }
         return list;
     }
-    most_kept(row) {
-        let now = 0, most = 0;
-        for (const {kind} of [...row.list].sort((a, b) => a.end_s - b.end_s)) {
-            now += kind === 0 ? 1 : kind === 1 || kind === 2 ? -1 : 0;
-            most = Math.max(most, now);
-        }
-        return most;
+    kept(row, time) {
+        const at = time + 1e-9 * this.window_s;
+        return row.keeps.filter(({from_s, to_s}) => from_s <= at && at < to_s).map(({pass}) => pass);
+    }
+    most_kept({keeps}) {
+        const at_once = ({from_s: at}) => keeps.filter(({from_s, to_s}) => from_s <= at && at < to_s).length;
+        return Math.max(0, ...keeps.map(at_once));
     }
 
     /// A result leaves when its pass ends. It is drawn for a while even if sending takes no time.
@@ -188,33 +196,38 @@ class PipelineStage {
                         box_width > 50 ? "waits" :
                                          "–");
             }
-            this.kept(row, time).slice(0, 200).forEach((pass_kept, k) => {
-                const left = x + (k % this.per_line) * this.square;
-                const top = y + box_height + 30 + Math.floor(k / this.per_line) * this.square;
-                text += mark_of("rect", {
-                    x: left + 1,
-                    y: top,
-                    width: this.square - 2,
-                    height: this.square - 2,
-                    rx: 3,
-                    fill: paint_of("forward pass"),
-                    "fill-opacity": this.shade(pass_kept)
-                });
-                if (this.square > 13)
-                    text += mark_of(
-                        "text", {
-                            x: left + this.square / 2,
-                            y: top + this.square / 2 + 3,
-                            "font-size": 10,
-                            "text-anchor": "middle",
-                            class: "on-pass"
-                        },
-                        pass_kept.number);
-            });
+            text += this.squares(this.kept(row, time), x, y + box_height + 30);
         });
         text += this.flying(time);
         this.moving.innerHTML = text;
         return this.say(time, now);
+    }
+
+    /// Draws kept activations, those of one shade as one path.
+    squares(list, x, y) {
+        const {square, per_line} = this, numbered = square > 13, side = short(square - (square > 10 ? 2 : 1));
+        const paths = new Map();
+        let numbers = "";
+        list.forEach((pass, k) => {
+            const left = x + (k % per_line) * square, top = y + Math.floor(k / per_line) * square;
+            const shade = this.shade(pass);
+            paths.set(
+                shade, `${paths.get(shade) ?? ""}M${short(left + 1)} ${short(top)}h${side}v${side}h-${side}Z`);
+            if (numbered)
+                numbers += mark_of(
+                    "text", {
+                        x: left + square / 2,
+                        y: top + square / 2 + 3,
+                        "font-size": 10,
+                        "text-anchor": "middle",
+                        class: "on-pass"
+                    },
+                    pass.number);
+        });
+        let text = "";
+        for (const [shade, d] of paths)
+            text += mark_of("path", {d, fill: paint_of("forward pass"), "fill-opacity": shade});
+        return text + numbers;
     }
 
     flying(time) {

@@ -72,7 +72,7 @@ function stage_ring(run, width) {
     return {
         fits: round ? 20 + 70 * rings.share : 85,
         title: round ? "the ring and its blocks" : "neighbours",
-        stage: new RingStage(motion, width, rings, round)
+        make: () => new RingStage(motion, width, rings, round)
     };
 }
 
@@ -338,15 +338,16 @@ class RingStage {
         if (at < exchange.first_s || (at >= exchange.last_s && next)) {
             const doing = doing_of(motion.run, who(this.rings.focus), time);
             const part = /^activations/.test(exchange.what) ? "part of the activations" : "gradients";
-            texts("computing", doing ?? "", next ? `next: ${next.what}` : "");
+            const alone = motion.run.kind === "exchange";
+            texts(alone ? "starting" : "computing", doing ?? "", next ? `next: ${next.what}` : "");
             if (at < exchange.first_s)
-                return "Computing. " +
+                return `${before_sending(motion.run)} ` +
                     (this.round && this.blocks.known && this.blocks.adds ?
-                         `Each rank makes its own ${part}: ${
+                         `Each rank ${alone ? "has its own data" : `makes its own ${part}`}: ${
                              counted(exchange.blocks, "block")}, each with one contribution (a low bar).` :
                          "Nothing is sent yet.") +
                     cut;
-            return `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.${cut}`;
+            return between_exchanges(exchange, next) + cut;
         }
         if (at >= exchange.last_s) {
             const computing = after_exchanges(motion, rings.focus, time, exchange.last_s);

@@ -21,7 +21,7 @@ function stage_rows(run, width) {
         stage.uneven()                   ? 96 :
         stage.overlaps(motion)           ? 92 :
                                            30;
-    return {fits, stage};
+    return {fits, make: () => stage.painted()};
 }
 
 class RowsStage {
@@ -51,7 +51,6 @@ class RowsStage {
         this.bottom = this.top + count * this.row_height;
         this.height = this.bottom + 48;
         this.x = (time) => this.left + (this.right - this.left) * Math.min(time, this.window_s) / this.window_s;
-        this.paint();
     }
 
     /// Whether the ranks compute for different times.
@@ -75,15 +74,26 @@ class RowsStage {
         return both > 0.1 * whole;
     }
 
-    paint() {
+    /// Draws the bars. What is still to come lies under a veil, so that no bar is drawn twice.
+    painted() {
         const {rows, row_height, left, right, window_s} = this;
-        const bars = () => rows.flatMap(({process, lanes}, i) => {
+        // Bars narrower than half a pixel are drawn once a pixel.
+        const wide_enough = (all) => {
+            let last = -1;
+            return all.filter(({start_s, end_s}) => {
+                const from = this.x(start_s);
+                if (this.x(end_s) - from < 0.5 && from - last < 0.5) return false;
+                last = from;
+                return true;
+            });
+        };
+        const bars = rows.flatMap(({process, lanes}, i) => {
             const upper = lanes.filter(({stream}) => stream === "compute"),
                   lower = lanes.filter(({stream}) => stream !== "compute");
             const high = row_height - 3, share = lower.length === 0 ? 1 : upper.length === 0 ? 0 : 0.55;
             return [
                 [upper, 0, share], [lower, share, 1]
-            ].flatMap(([list, from, to]) => list.flatMap(({stream, bars: all}, k) => all.map((bar) => {
+            ].flatMap(([list, from, to]) => list.flatMap(({stream, bars: all}, k) => wide_enough(all).map((bar) => {
                 const y = this.top + i * row_height + high * (from + (to - from) * k / list.length);
                 return titled(
                     shape("rect", {
@@ -96,8 +106,7 @@ class RowsStage {
                     `${process} ${stream}: ${bar.name}, ${units.s(bar.start_s)} to ${units.s(bar.end_s)}`);
             })));
         });
-        const clip = `past-${stage_hatches++}`;
-        this.past = shape("rect", {x: left, y: 0, width: 0, height: this.height});
+        this.veil = shape("path", {class: "future", fill: "var(--stage-soft)", "fill-opacity": 0.78, "pointer-events": "none"});
         this.head = shape("line", {y1: 0, y2: this.bottom + 2, stroke: "var(--slower)", "stroke-width": 2});
         const kinds =
             [...new Set(rows.flatMap(({lanes}) => lanes.flatMap(({bars: list}) => list.map(({kind}) => kind))))].sort(
@@ -108,7 +117,6 @@ class RowsStage {
         this.height = this.bottom + 26 + legend.height;
         this.svg = stage_svg(
             this.width, this.height, `What ${rows.length} ranks and servers do over time`,
-            shape("defs", {}, shape("clipPath", {id: clip}, this.past)),
             ...time_axis({from: 0, to: window_s, left, right, top: this.top, bottom: this.bottom}),
             ...rows.map((_, i) => shape("rect", {
                             x: left,
@@ -117,12 +125,13 @@ class RowsStage {
                             height: row_height - 3,
                             fill: "var(--stage-soft)"
                         })),
-            shape("g", {"fill-opacity": 0.22}, ...bars()), shape("g", {"clip-path": `url(#${clip})`}, ...bars()),
+            shape("g", {}, ...bars), this.veil,
             ...rows.map(
                 ({process}, i) => label_at(
                     left - 6, this.top + (i + 0.5) * row_height + 2.5, process,
                     {"text-anchor": "end", "font-size": row_height < 16 || this.width < 560 ? 10 : 12})),
             ...legend.shapes, this.head);
+        return this;
     }
 
     /// Returns what a row does: the bar of its computation, else of another stream, else nothing.
@@ -151,7 +160,12 @@ class RowsStage {
 
     draw(time) {
         const {window_s} = this, x = this.x(time);
-        this.past.setAttribute("width", short(Math.max(0, x - this.left)));
+        const from = short(Math.max(this.left, x)), high = this.row_height - 3;
+        this.veil.setAttribute(
+            "d", x >= this.right ?
+                "" :
+                this.rows.map((_, i) => `M${from} ${this.top + i * this.row_height}H${this.right}v${high}H${from}Z`)
+                    .join(""));
         this.head.setAttribute("x1", short(x));
         this.head.setAttribute("x2", short(x));
         const of = this.run.result?.ranks ?? this.ranks, some = this.ranks < of;
@@ -177,8 +191,8 @@ class RowsStage {
             const one = list.length === 1, all = this.rows.filter(({process}) => process.startsWith(`${noun} `)).length;
             const who = one       ? list[0].row.process :
                 list.length < all ? `${list.length} ${noun}s` :
-                some && noun === "rank" ? `the ${list.length} ranks` :
-                                          all_of(list.length, `${noun}s`);
+                some && noun === "rank" ? `the shown ${list.length} ranks` :
+                                             all_of(list.length, `${noun}s`);
             const name = list[0].bar?.name ?? "", layer = /^(?:forward|backward) of (.*)$/.exec(name)?.[1];
             const article = /^(push|pull) /.test(name) ? "the " : "";
             const where = layer ? ` of ${layer}` : name && name !== "messages" && ` in ${article}${name}`;

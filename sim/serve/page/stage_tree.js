@@ -54,7 +54,7 @@ function stage_tree(run, width) {
                     .sort((a, b) => a.exchange.first_s - b.exchange.first_s);
     return {
         fits: 18 + 70 * motion.share(found.map(({exchange}) => exchange)),
-        stage: new TreeStage(motion, width, own)
+        make: () => new TreeStage(motion, width, own)
     };
 }
 
@@ -225,9 +225,10 @@ class TreeStage {
     say(time, {exchange, places}, active) {
         const {motion} = this, at = time + motion.slack_s;
         const next = this.own.find((one) => one.exchange.first_s > at)?.exchange;
-        if (at < exchange.first_s) return "Computing. Each rank makes its own gradients: one contribution.";
+        if (at < exchange.first_s)
+            return `${before_sending(motion.run)} Each rank has its own contribution alone.`;
         if (at >= exchange.last_s)
-            return next ? `Computing. The exchange of ${exchange.what} is over; ${next.what} is next.` :
+            return next ? between_exchanges(exchange, next) :
                           after_exchanges(motion, places[0].root, time, exchange.last_s) ??
                     `Done after ${units.s(exchange.last_s)}. Every rank has what came down the tree.`;
         if (active.length === 0) return pause_of(motion, places[0].root, time, "no message is under way");
