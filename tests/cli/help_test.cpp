@@ -172,7 +172,8 @@ TEST_CASE("help: each verb begins with an example, which runs", "[memory]") {
         words.erase(words.begin(), words.begin() + 2);
         CHECK(std::equal(names.begin(), names.end(), words.begin()));
         CHECK(help.compare(end + 1, 7, "Usage: ") == 0);
-        run(std::move(words));
+        // `serve` ends with Ctrl-C alone: tests/serve runs it.
+        if (words.front() != "serve") run(std::move(words));
     });
-    CHECK(verbs == 21);
+    CHECK(verbs == 22);
 }
