@@ -62,7 +62,8 @@ Json problems(const ConfigError& error) {
 std::string command_of(const Question& question, bool several) {
     std::string command = "syncline run " + shell_word(question.name);
     if (several && !question.variant.empty()) command += " --variant " + shell_word(question.variant);
-    for (const auto& [key, value] : question.set) command += " --set " + shell_word(key + "=" + value);
+    for (const auto& [key, value] : question.set)
+        command += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
     return command;
 }
 
@@ -105,7 +106,7 @@ void require_memory(const config::Variant& variant) {
 config::Scenario load(const Question& question, bool with_changes) {
     std::vector<std::string> assignments, only;
     if (with_changes) {
-        for (const auto& [key, value] : question.set) assignments.push_back(key + "=" + value);
+        for (const auto& [key, value] : question.set) assignments.push_back(fmt::format("{}={}", key, value));
         if (!question.variant.empty()) only.push_back(question.variant);
     }
     return config::load_scenario(question.file, assignments, inspect, 1, only);

@@ -139,7 +139,7 @@ Reply Api::lesson(const std::string& number, const Parameters& parameters) {
     if (taught == nullptr) return no_lesson();
     const auto student = parameters.find("student");
     Json json = classroom_.show(*taught, require_student(student == parameters.end() ? "" : student->second));
-    const Reply subject = answered("", about_lesson(*taught));
+    Reply subject = answered("", about_lesson(*taught));
     if (subject.status != 200) return subject;
     json["subject"] = Json::parse(subject.text);
     return reply(json);
@@ -303,7 +303,7 @@ Reply Api::remove(const std::string& path) {
 Reply Api::answered(const std::string& name, const Question& question) {
     const std::string text = text_of(question);
     if (std::optional<Reply> known = kept(text)) return *known;
-    const Reply reply = reply_of(simulations_.run(name, text));
+    Reply reply = reply_of(simulations_.run(name, text));
     if (reply.status == 200 || reply.status == 422) keep(text, reply);
     return reply;
 }

@@ -137,15 +137,16 @@ struct Http::Server {
                           : response.status == 404 ? refusal(404, "not-found", "there is no such address")
                                                    : refusal(response.status, "bad-request", "this is not understood"));
         });
-        http.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr error) {
-            std::string what = "unknown";
-            try {
-                std::rethrow_exception(error);
-            } catch (const std::exception& known) {
-                what = known.what();
-            }
-            put(response, refusal(500, "bug", "a bug in syncline: " + what, "please report it"));
-        });
+        http.set_exception_handler(
+            [](const httplib::Request&, httplib::Response& response, const std::exception_ptr& error) {
+                std::string what = "unknown";
+                try {
+                    std::rethrow_exception(error);
+                } catch (const std::exception& known) {
+                    what = known.what();
+                }
+                put(response, refusal(500, "bug", "a bug in syncline: " + what, "please report it"));
+            });
         const auto asset = [this](const std::string& path, std::string_view text, const char* type) {
             http.Get(path, [text, type](const httplib::Request&, httplib::Response& response) {
                 response.set_content(text.data(), text.size(), type);
