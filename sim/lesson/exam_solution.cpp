@@ -61,7 +61,7 @@ std::vector<std::vector<std::string>> answered_table(const Exam& exam, const std
             const AnswerColumn* const column = answer_column(rows.front()[k]);
             if (column == nullptr) continue;
             std::string& cell = rows.back()[k];
-            cell = shown(found.at(next++), column->kind) + (cell.empty() ? "" : " " + cell);
+            cell = fmt::format("{}{}{}", shown(found.at(next++), column->kind), cell.empty() ? "" : " ", cell);
         }
     }
     return rows;
