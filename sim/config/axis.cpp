@@ -28,16 +28,16 @@ std::optional<std::int64_t> whole(std::string_view text) {
 }
 
 /// A power such as `2^10`.
-struct Power {
+struct BasePower {
     std::int64_t base, exponent;
 };
 
-std::optional<Power> power(std::string_view text) {
+std::optional<BasePower> power(std::string_view text) {
     const auto caret = text.find('^');
     if (caret == std::string_view::npos) return {};
     const auto base = whole(text.substr(0, caret)), exponent = whole(text.substr(caret + 1));
     if (!base || !exponent || *base < 2 || *exponent < 0) return {};
-    return Power{*base, *exponent};
+    return BasePower{*base, *exponent};
 }
 
 /// The result of reading a range: numbers, or an error.
