@@ -37,13 +37,13 @@ std::string work(const std::string& question) {
 
 TEST_CASE("simulations answer many threads, each with its own answer") {
     SimulatorProcess simulations(work, {.jobs = 2});
-    constexpr int count = 12;
+    constexpr std::size_t count = 12;
     std::vector<std::string> answers(count);
     std::vector<std::thread> threads;
-    for (int i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i)
         threads.emplace_back([&, i] { answers[i] = simulations.run("", std::to_string(i)).text; });
     for (std::thread& thread : threads) thread.join();
-    for (int i = 0; i < count; ++i) CHECK(answers[i] == "answer to " + std::to_string(i));
+    for (std::size_t i = 0; i < count; ++i) CHECK(answers[i] == "answer to " + std::to_string(i));
     CHECK(simulations.run("", "large").text.size() == 5'000'000);
 }
 
