@@ -9,8 +9,8 @@
 
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
-#include "sim/analysis/trace_experiment.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/batch/variant_run.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/explained.hpp"
 #include "sim/cli/guard.hpp"
@@ -26,7 +26,6 @@
 #include "sim/config/scenario.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/explain/explain.hpp"
-#include "sim/jobs/jobs_experiment.hpp"
 #include "sim/output/expected_fields.hpp"
 #include "sim/output/writers.hpp"
 #include "sim/output/written_files.hpp"
@@ -167,9 +166,7 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
         result.choice_of = variant.choice_of;
     };
     if ((wanted.trace.empty() && wanted.pages == nullptr) || variant.jobs) {
-        Result result = variant.trace  ? simulate(variant.cluster, *variant.trace, progress->watch())
-                        : variant.jobs ? simulate(variant.cluster, *variant.jobs, progress->watch())
-                                       : simulate(variant.lowered(), progress->watch());
+        Result result = batch::simulated(variant, progress->watch());
         named(result);
         if (wanted.pages != nullptr)
             wanted.pages->push_back({variant.name, nullptr, nullptr, nullptr, "", variant.resolved});

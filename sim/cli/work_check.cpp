@@ -4,6 +4,7 @@
 
 #include "sim/analysis/estimate.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/batch/variant_run.hpp"
 #include "sim/jobs/job_estimate.hpp"
 #include "sim/output/memory_text.hpp"
 #include "sim/output/reasons.hpp"
@@ -56,11 +57,7 @@ std::string hint(const Memory& memory) {
 void check_work(const config::Scenario& scenario, bool forced) {
     Check check(forced);
     for (const config::Variant& variant : scenario.variants) {
-        check.add(variant.training, name_of(variant.name),
-                  variant.trace        ? estimate(variant.cluster, *variant.trace)
-                  : variant.collective ? estimate(variant.cluster, *variant.collective)
-                  : variant.jobs       ? estimate(variant.cluster, *variant.jobs)
-                                       : estimate(variant.lowered()));
+        check.add(variant.training, name_of(variant.name), batch::estimate_of(variant));
     }
     check.end();
 }

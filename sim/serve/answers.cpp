@@ -7,18 +7,14 @@
 
 #include "sim/analysis/estimate.hpp"
 #include "sim/analysis/exchange_experiment.hpp"
-#include "sim/analysis/experiment.hpp"
-#include "sim/analysis/trace_experiment.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/base/shell_word.hpp"
+#include "sim/batch/variant_run.hpp"
 #include "sim/config/scenario.hpp"
 #include "sim/explain/exchange_recording.hpp"
 #include "sim/explain/trace_explanation.hpp"
-#include "sim/jobs/job_estimate.hpp"
-#include "sim/jobs/jobs_experiment.hpp"
 #include "sim/lowering/lowered.hpp"
-#include "sim/output/memory_text.hpp"
 #include "sim/output/result_fields.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/report/page_messages.hpp"
@@ -42,7 +38,9 @@ private:
 };
 
 Json problem(const std::string& code, const std::string& message, const std::string& hint) {
-    return {{"error", {{"code", code}, {"message", message}, {"hint", hint}}}, {"problems", Json::array()}};
+    Json body = error_body(code, message, hint);
+    body["problems"] = Json::array();
+    return body;
 }
 
 Json problems(const ConfigError& error) {
@@ -67,13 +65,6 @@ std::string command_of(const Question& question, bool several) {
     return command;
 }
 
-Estimate estimate_of(const config::Variant& variant) {
-    if (variant.trace) return estimate(variant.cluster, *variant.trace);
-    if (variant.collective) return estimate(variant.cluster, *variant.collective);
-    if (variant.jobs) return estimate(variant.cluster, *variant.jobs);
-    return estimate(variant.lowered());
-}
-
 /// Returns whether a page shows each message; with more, exchanges are one bar each, as in a report.
 bool shows_messages(const Estimate& estimate) {
     return estimate.messages <= most_messages;
@@ -91,16 +82,8 @@ double replays_of_page(const Estimate& estimate) {
 }
 
 void require_memory(const config::Variant& variant) {
-    const auto refuse = [](const std::string& what) {
-        throw Refused(problem("memory", what, "put less on each device, or take devices with more memory"));
-    };
-    if (variant.jobs)
-        for (const JobMemory& job : memory_of(variant.cluster, *variant.jobs))
-            if (!job.memory.fits())
-                refuse(fmt::format("job '{}' {}", job.name, text::shortage(job.memory, variant.cluster.device.name)));
-    if (!variant.is_training()) return;
-    const Memory memory = memory_of(variant.lowered());
-    if (!memory.fits()) refuse("it " + text::shortage(memory, variant.lowered().cluster.device.name));
+    if (const std::string shortage = batch::shortage_of(variant); !shortage.empty())
+        throw Refused(problem("memory", shortage, "put less on each device, or take devices with more memory"));
 }
 
 config::Scenario load(const Question& question, bool with_changes) {
@@ -152,26 +135,20 @@ void require_knobs(const Question& question, const config::Scenario& before) {
 }
 
 Json turned_knobs(const Question& question, const config::Scenario& before) {
-    require_knobs(question, before);
     return knobs_of(before, variant_of(before, question.variant), {question.set.begin(), question.set.end()});
 }
 
-/// A variant with its changes.
+/// A variant with its changes, and the scenario without them.
 struct Subject {
-    config::Scenario changed;
-    Json knobs;
-    bool several = false;  ///< the scenario has several variants
+    config::Scenario before, changed;
 
+    bool several() const { return before.variants.size() > 1; }
     const config::Variant& variant() const { return changed.variants.front(); }
 };
 
 Subject subject_of(const Question& question) {
-    Subject subject;
-    {
-        const config::Scenario before = load(question, false);
-        subject.knobs = turned_knobs(question, before);
-        subject.several = before.variants.size() > 1;
-    }
+    Subject subject{load(question, false), {}};
+    require_knobs(question, subject.before);
     subject.changed = load(question, true);
     const config::Variant& variant = subject.variant();
     if (variant.is_training() && variant.open.everything)
@@ -197,16 +174,10 @@ Json main_numbers(const Result& result) {
             {"scaling_efficiency", number_or_null(result.scaling_efficiency)}};
 }
 
-Result simulated(const config::Variant& variant) {
-    if (variant.trace) return simulate(variant.cluster, *variant.trace);
-    if (variant.jobs) return simulate(variant.cluster, *variant.jobs);
-    return simulate(variant.lowered());
-}
-
 Json point(const Question& question) {
     const Subject subject = subject_of(question);
     const config::Variant& variant = subject.variant();
-    require_modest(estimate_of(variant), 1, command_of(question, subject.several));
+    require_modest(batch::estimate_of(variant), 1, command_of(question, subject.several()));
     require_memory(variant);
     if (variant.collective) {
         const SweepResult result = simulate_sweep(variant.cluster, *variant.collective);
@@ -214,7 +185,7 @@ Json point(const Question& question) {
                 {"throughput_samples_per_s", nullptr},
                 {"scaling_efficiency", nullptr}};
     }
-    return main_numbers(simulated(variant));
+    return main_numbers(batch::simulated(variant));
 }
 
 Json page_of(const PageVariant& page) {
@@ -261,16 +232,15 @@ Json exchange(const config::Variant& variant, bool recorded) {
 }
 
 Json jobs(const config::Variant& variant) {
-    Result result = simulated(variant);
-    result.variant = variant.name;
-    return {{"result", object_of(result)}, {"variant", nullptr}, {"picture", ""}, {"messages", nullptr}};
+    return {
+        {"result", object_of(batch::simulated(variant))}, {"variant", nullptr}, {"picture", ""}, {"messages", nullptr}};
 }
 
 Json run(const Question& question) {
     const Subject subject = subject_of(question);
     const config::Variant& variant = subject.variant();
-    const std::string command = command_of(question, subject.several);
-    const Estimate estimate = estimate_of(variant);
+    const std::string command = command_of(question, subject.several());
+    const Estimate estimate = batch::estimate_of(variant);
     require_modest(estimate, replays_of_page(estimate), command);
     require_memory(variant);
     Json body{{"kind", variant.collective ? "exchange"
@@ -281,14 +251,14 @@ Json run(const Question& question) {
     body.update(variant.collective ? exchange(variant, shows_messages(estimate))
                 : variant.jobs     ? jobs(variant)
                                    : training(variant));
-    body["knobs"] = subject.knobs;
+    body["knobs"] = turned_knobs(question, subject.before);
     return body;
 }
 
 Json checked(const Question& question) {
     const Subject subject = subject_of(question);
-    const Estimate estimate = estimate_of(subject.variant());
-    require_modest(estimate, replays_of_page(estimate), command_of(question, subject.several));
+    const Estimate estimate = batch::estimate_of(subject.variant());
+    require_modest(estimate, replays_of_page(estimate), command_of(question, subject.several()));
     require_memory(subject.variant());
     return {{"ok", true},
             {"problems", Json::array()},
@@ -304,6 +274,10 @@ Json answered(const Question& question) {
 }
 
 }  // namespace
+
+Json error_body(const std::string& code, const std::string& message, const std::string& hint) {
+    return {{"error", {{"code", code}, {"message", message}, {"hint", hint}}}};
+}
 
 std::string text_of(const Question& question) {
     Json set = Json::array();

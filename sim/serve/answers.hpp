@@ -29,6 +29,9 @@ struct Question {
     std::vector<std::pair<std::string, std::string>> set;
 };
 
+/// The body of every refusal: {error: {code, message, hint}}.
+Json error_body(const std::string& code, const std::string& message, const std::string& hint);
+
 std::string text_of(const Question& question);
 
 /// Answers such a text.

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <future>
 #include <set>
 #include <utility>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/written_files.hpp"
 
@@ -58,13 +58,6 @@ std::string require_student(const std::string& text) {
     return text;
 }
 
-std::optional<int> whole_number(const std::string& text) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return {};
-    return number;
-}
-
 int lesson_in(const Json& request) {
     const auto found = request.find("lesson");
     if (found == request.end() || !found->is_number_integer()) throw BadRequest("'lesson' is not a whole number");
@@ -108,7 +101,7 @@ std::vector<std::pair<std::string, std::string>> settings_in(const Json& request
 }  // namespace
 
 Reply refusal(int status, const std::string& code, const std::string& message, const std::string& hint) {
-    return {status, one_line({{"error", {{"code", code}, {"message", message}, {"hint", hint}}}})};
+    return {status, one_line(error_body(code, message, hint))};
 }
 
 Api::Api(SimulatorProcess& simulations, Classroom& classroom, std::optional<NamedScenario> scenario,
@@ -135,7 +128,7 @@ Question Api::about_lesson(const Classroom::Taught& taught) const {
 }
 
 Reply Api::lesson(const std::string& number, const Parameters& parameters) {
-    const Classroom::Taught* const taught = classroom_.find(whole_number(number).value_or(0));
+    const Classroom::Taught* const taught = classroom_.find(number_in<int>(number).value_or(0));
     if (taught == nullptr) return no_lesson();
     const auto student = parameters.find("student");
     Json json = classroom_.show(*taught, require_student(student == parameters.end() ? "" : student->second));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/cli/program.hpp"
@@ -58,5 +59,10 @@ std::vector<std::string> items(const std::string& section);
 
 /// Returns the arguments of the one command in `item`, without the program.
 std::vector<std::string> command(const std::string& item);
+
+/// Runs the program in the repository, where it finds the lessons.
+inline Outcome run_here(std::vector<std::string> arguments) {
+    return run_program({.arguments = std::move(arguments), .directory = SYNCLINE_SOURCE_DIR, .limit_s = 120});
+}
 
 }  // namespace syncline::test

@@ -13,10 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-Outcome run_here(std::vector<std::string> arguments) {
-    return run_program({.arguments = std::move(arguments), .directory = SYNCLINE_SOURCE_DIR, .limit_s = 120});
-}
-
 bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
