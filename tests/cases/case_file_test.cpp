@@ -1,11 +1,12 @@
 #include "tests/cases/case_file.hpp"
+#include "sim/lesson/arithmetic.hpp"
 
-#include "tests/cases/arithmetic.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
 // The format of cases: a file that is not of it, or expects nothing, is an error, not a test that passes.
 
+using namespace syncline;
 using namespace syncline::test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -94,11 +95,11 @@ TEST_CASE("format: names are replaced in names' texts, and an unknown or endless
 }
 
 TEST_CASE("format: arithmetic has the usual precedence") {
-    CHECK(value_of("1 + 2 * 3 - 8 / 4 / 2") == 6);
-    CHECK(value_of("6 * (2e-6 + 1e-6)") == Approx(18e-6));
-    CHECK(value_of("-(2 - 5) * -2") == -6);
+    CHECK(lesson::value_of("1 + 2 * 3 - 8 / 4 / 2") == 6);
+    CHECK(lesson::value_of("6 * (2e-6 + 1e-6)") == Approx(18e-6));
+    CHECK(lesson::value_of("-(2 - 5) * -2") == -6);
     for (const char* wrong : {"", "1 +", "(1", "1 2", "x", "1 ** 2"}) {
         CAPTURE(wrong);
-        CHECK_THROWS(value_of(wrong));
+        CHECK_THROWS(lesson::value_of(wrong));
     }
 }

@@ -12,8 +12,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/check/check.hpp"
 #include "sim/config/scenario.hpp"
+#include "sim/lesson/arithmetic.hpp"
 #include "sim/replay/native.hpp"
-#include "tests/cases/arithmetic.hpp"
 #include "tests/cases/bench.hpp"
 #include "tests/cases/case_file.hpp"
 #include "tests/catch.hpp"
@@ -204,7 +204,7 @@ void check_field(const ExpectedField& expected, const Outcome& outcome) {
         return;
     }
     if (!found.is_number()) throw std::runtime_error(expected.path + " is no number");
-    const double value = value_of(expected.value);
+    const double value = lesson::value_of(expected.value);
     const double within = expected.within.value_or(expected.percent.value_or(0) / 100 * std::abs(value));
     CHECK_THAT(found.get<double>(), Catch::Matchers::WithinAbs(value, within));
 }

@@ -1,10 +1,10 @@
 #include "sim/lesson/prediction.hpp"
+#include "sim/lesson/arithmetic.hpp"
 
 #include <cmath>
 #include <sstream>
 
 #include "sim/base/diagnostics.hpp"
-#include "tests/cases/arithmetic.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;
@@ -30,13 +30,6 @@ std::string error(const Lesson& lesson) {
 
 std::vector<Lesson> shipped_lessons() {
     return load_lessons(SYNCLINE_SOURCE_DIR "/scenarios/lessons");
-}
-
-/// Returns the value of a formula as it is printed, "2·3/4".
-double value(std::string formula) {
-    const std::string dot = "·";
-    for (std::size_t at = 0; (at = formula.find(dot, at)) != formula.npos;) formula.replace(at, dot.size(), "*");
-    return syncline::test::value_of(formula);
 }
 
 }  // namespace
@@ -138,7 +131,7 @@ TEST_CASE("prediction: the times of wrong models are the values of their formula
                     CHECK(asked.wrong_models.at(model).seconds.at(i) == Approx(asked.seconds.at(i)).epsilon(1e-12));
                     continue;
                 }
-                CHECK(std::stod(cell.substr(equals + 1)) == Approx(value(cell.substr(0, equals))).epsilon(1e-5));
+                CHECK(std::stod(cell.substr(equals + 1)) == Approx(value_of(cell.substr(0, equals))).epsilon(1e-5));
                 ++formulas;
             }
             ++model;
