@@ -62,7 +62,7 @@ void serve_page(const ServeArguments& options) {
     std::optional<serve::NamedScenario> scenario;
     if (options.subject) {
         lesson = lesson_of(lessons, *options.subject);
-        // Of a number that no lesson has, this says which there are.
+        // For a number that no lesson has, this error lists the lessons.
         if (!lesson && is_number(*options.subject)) lesson::find_lesson(lessons, *options.subject);
         if (!lesson) scenario = {config::find_argument(*options.subject, {"scenario", "measured"}), *options.subject};
     }

@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    /// Of a message that meets nobody in the recorded iterations only one end is known.
+    /// A message whose other side is not in the recorded iterations has only one known end.
     static bool complete(const MessageRecord& record) {
         return record.put_s != MessageRecord::never && record.got_s != MessageRecord::never;
     }

@@ -229,7 +229,7 @@ def settings_that_do_not_fit(server, _):
     desk.predict()
     error = refused(desk.run("ring-8", {"training.rnks": "8"}), 422)
     assert "rnks" in error["message"] and error["hint"], error
-    # What the scenario's reader refuses comes with its place.
+    # Errors of the scenario's reader have a place.
     answer = desk.run("ring-8", {"training.ranks": "8.5"})
     refused(answer, 422)
     assert all("8.5" in one["message"] and {"line", "column", "key", "hint"} <= set(one) for one in answer.json()["problems"]), answer

@@ -184,7 +184,7 @@ def address_restores(page, _):
     page.skip()
     check_same([page.seconds()[0]], [seconds], "new tab")
     assert page.knobs() == knobs, "new tab"
-    # What does not fit is put right or said, never shown as a number of something else.
+    # A setting that does not fit is put right or refused; no number of another setting is shown for it.
     page.open("/lesson/2", "training.ranks=-7&x=<img src=x onerror=alert(1)>&variant=nothing&l=99")
     assert page.state() in ("predict", "ready", "problem") and not page.all("img[src=x]")
     page.check_logs("links")

@@ -249,7 +249,7 @@ function show_first_screen(run) {
     if (kind === "training") {
         show_answer(view.answer, result, run.variant, several);
         view.facts.replaceChildren();
-        // What is said of a whole run would stand between the answer and the knobs.
+        // The facts about a whole run would otherwise stand between the answer and the knobs.
         const bar = view.answer.querySelector(".time");
         while (bar?.nextSibling) view.below.append(bar.nextSibling);
     } else if (kind === "jobs") {

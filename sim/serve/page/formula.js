@@ -184,7 +184,7 @@ function show_formula(parent, {result, variant}) {
     const lines = [], said = [];
     const c = result.compute_time_s, exposed = result.exposed_communication_time_s, all = result.communication_time_s;
     const exchange = theory ? exchange_formula(result, theory) : null, pipeline = pipeline_formula(result);
-    // Of two times that differ by rounding only, the simulated one is shown, so that their digits are the same.
+    // If the two times differ by rounding only, the simulated one is shown for both, so that their digits agree.
     const total = Math.abs(closed / result.iteration_time_s - 1) < 1e-9 ? result.iteration_time_s : closed;
     let named;  // how the closed form is called
     if (closed !== null && all > 0 && exchange) {

@@ -110,7 +110,7 @@ TEST_CASE("data flow: of double binary trees what is added is a part, and what r
     for (const std::uint32_t n : some_groups) {
         CAPTURE(n);
         const DataFlow flow = data_flow(*algorithm("allreduce", "double-binary-tree", n), n, 5'000'000, 0);
-        // Of each segment every rank but the root sends one sum up, and gets the result once.
+        // For each segment, every rank but the root sends one sum up and gets the result once.
         std::map<std::pair<std::uint32_t, std::uint32_t>, int> up, down;
         for (const FlowMessage& message : flow.messages) {
             CHECK((message.contributions == n) == !message.adds);
